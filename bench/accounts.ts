@@ -38,6 +38,7 @@ const OPEN_AUTHENTICATOR: Authenticator = {
       userId: "",
       fingerprint: "",
       plan: {},
+      rights: {},
       keyHashes: [],
       limits: undefined,
       finish: () => {},

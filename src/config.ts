@@ -7,6 +7,7 @@ import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/
 import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
+import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "./permissions.ts";
 import { fileVariable, readSecret } from "./secret-files.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
 import { findUnknownVariables } from "./unknown-variables.ts";
@@ -57,6 +58,8 @@ const SETTINGS = {
   trialUser: secret("VISAGE_TRIAL_USER", parseKey),
   /** Key of the operator for AdminService; undefined to switch the service off. */
   adminKey: secret("VISAGE_ADMIN_KEY", parseAdminKey),
+  /** Permissions that nobody has. */
+  off: setting<readonly Permission[]>("VISAGE_OFF", [], parsePermissions),
   /** Number of worker processes. */
   workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
   /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
@@ -286,6 +289,12 @@ function parseImageFormats(text: string): readonly ImageFormat[] {
   const missing = DEFAULT_IMAGE_FORMATS.find((format) => !names.includes(format));
   if (missing !== undefined) throw new Error(`must include ${missing}`);
   return IMAGE_FORMATS.filter((format) => names.includes(format));
+}
+
+function parsePermissions(text: string): readonly Permission[] {
+  const permissions = permissionsFrom(text.split(",").map((name) => name.trim()));
+  if (!permissions) throw new Error(`must be ${PERMISSION_LIST_FORMAT}, not "${text}"`);
+  return permissions;
 }
 
 function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {

@@ -127,6 +127,7 @@ export async function startService(
           galleries,
           searcher,
           accounts: store,
+          off: config.off,
           hasAdmin: config.adminKey !== undefined,
           timeoutMs: config.requestTimeoutMs,
           isLegacy: config.legacy,

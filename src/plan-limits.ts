@@ -10,8 +10,10 @@ interface Limit {
   readonly meaning: string;
   /** The option of `visage plans set`, without dashes. */
   readonly option: string;
-  /** A rate is a number of at least MIN_RATE; counts and bytes are positive integers. */
+  /** A rate is a number of at least MIN_RATE; counts and bytes are integers. */
   readonly kind: "rate" | "count" | "bytes";
+  /** Whether a plan may allow none. */
+  readonly mayBeZero?: boolean;
   /** Whether every plan has it. */
   readonly isRequired?: boolean;
   /** The values in the plans of a new database. */
@@ -60,6 +62,7 @@ const LIMITS = {
     meaning: "galleries of a user",
     option: "galleries",
     kind: "count",
+    mayBeZero: true,
     initial: { trial: 3, basic: 20, pro: 200 },
   },
   maxGalleryFaces: {
@@ -67,6 +70,7 @@ const LIMITS = {
     meaning: "faces in one gallery",
     option: "gallery-faces",
     kind: "count",
+    mayBeZero: true,
     initial: { trial: 1_000, basic: 10_000, pro: 1_000_000 },
   },
   defaultRetentionDays: {
@@ -102,7 +106,9 @@ export function fieldOfLimit(name: LimitName): string {
 
 /** The lowest value of a limit. */
 export function minOfLimit(name: LimitName): number {
-  return PLAN_LIMITS[name].kind === "rate" ? MIN_RATE : 1;
+  const { kind, mayBeZero } = PLAN_LIMITS[name];
+  if (mayBeZero) return 0;
+  return kind === "rate" ? MIN_RATE : 1;
 }
 
 /** Returns what is wrong with the value of a limit, such as `must be 1 to 9`; undefined if it is valid. */

@@ -10,12 +10,14 @@ import { createJsonLines, type JsonLines } from "./http/json-lines.ts";
 import { LIMITS } from "./http/limits.ts";
 import { createRequestLines, createResponseLines } from "./http/one-way-lines.ts";
 import type { ServedService } from "./http/served-service.ts";
+import type { Permission } from "./permissions.ts";
 import { createRestHandler, type RestHandler } from "./rest/handler.ts";
 import { RestError } from "./rest/rest-error.ts";
 import type { TextParsers } from "./rest/text-parser.ts";
 import { type AccountServiceOptions, createAccountService } from "./service/account-service.ts";
 import { createAdminService } from "./service/admin-service.ts";
 import type { AuditEntry } from "./service/audit.ts";
+import { checkPermissions } from "./service/check-permissions.ts";
 import { createDirectTransport } from "./service/direct-transport.ts";
 import { httpErrorFrom, statusJsonFrom } from "./service/error-responses.ts";
 import {
@@ -33,6 +35,7 @@ import {
 import type { GalleryServiceOptions } from "./service/gallery-call.ts";
 import { createGalleryService } from "./service/gallery-service.ts";
 import { recordOutcome, translateErrors } from "./service/interceptors.ts";
+import { PermissionCheck } from "./service/permission-check.ts";
 import { recheckCaller } from "./service/recheck-caller.ts";
 import { ServiceError } from "./service/service-error.ts";
 import { TEXT_PARSERS } from "./service/text-parsers.ts";
@@ -46,6 +49,8 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
   readonly galleries: GalleryServiceOptions["galleries"];
   readonly searcher: GalleryServiceOptions["searcher"];
   readonly accounts: AccountServiceOptions["store"];
+  /** What is switched off for everybody; nothing by default. */
+  readonly off?: readonly Permission[];
   /** Whether AdminService is served. */
   readonly hasAdmin: boolean;
   /** The longest that an operation may take. */
@@ -82,7 +87,13 @@ const CONFIDENCE_DECIMALS = 4;
 /** Creates the services that the edge serves, each with its API, its access and its forms over REST. */
 export function createServices(options: ServicesOptions): readonly ServedService[] {
   const { analyzer, fetcher, rates, timeoutMs, isLegacy, log } = options;
-  const interceptors = [recordOutcome, translateErrors(log), recheckCaller];
+  const permissions = new PermissionCheck(options.off ?? []);
+  const interceptors = [
+    recordOutcome,
+    translateErrors(log),
+    recheckCaller,
+    checkPermissions(permissions, options.galleries),
+  ];
 
   const transportTo = <Service extends DescService>(service: Service, implementation: ServiceImpl<Service>) =>
     createDirectTransport(service, implementation, interceptors);
@@ -110,6 +121,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
     createFaceService({
       analyzer,
       fetcher,
+      permissions,
       timeoutMs,
       mismatch: isLegacy ? "no match" : "not a match",
       confidenceDecimals,
@@ -124,11 +136,12 @@ export function createServices(options: ServicesOptions): readonly ServedService
     });
     return { ...faces, api: LEGACY_FACE_V1, rest: withFirstGeneration(faces.rest, firstGeneration) };
   };
-  const analysisOptions = { analyzer, fetcher, timeoutMs, rates };
+  const analysisOptions = { analyzer, fetcher, permissions, timeoutMs, rates };
   const analyzeItem = createItemAnalyzer(analysisOptions, LIMITS.streamImageWaitMs, log);
   const galleries = createGalleryService({
     analyzer,
     fetcher,
+    permissions,
     timeoutMs,
     previousAnalyzer: options.previousAnalyzer,
     galleries: options.galleries,
@@ -142,7 +155,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
   return [
     isLegacy ? createLegacyFaces() : faces,
     serve(FaceAnalysisService, createFaceAnalysisService(analysisOptions, analyzeItem), {
-      lines: () => [createJsonLines(analyzeItem, REST_PARSERS)],
+      lines: () => [createJsonLines(analyzeItem, permissions, REST_PARSERS)],
     }),
     serve(GalleryService, galleries, {
       lines: (transport) => [

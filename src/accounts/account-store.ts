@@ -1,14 +1,21 @@
 import { DatabaseError } from "../database/database-error.ts";
+import type { KeyRights, Permission } from "../permissions.ts";
 import type { PlanLimits } from "../plan-limits.ts";
 
-/** A plan: its name, unique, and its limits. */
-export interface Plan extends PlanLimits {
+/** What the users of a plan may do. */
+export interface PlanRules extends PlanLimits {
+  /** What is switched off; nothing by default. */
+  readonly off?: readonly Permission[] | undefined;
+}
+
+/** A plan: its name, unique, and its rules. */
+export interface Plan extends PlanRules {
   readonly name: string;
   readonly burst: number;
 }
 
-/** Keys that a user may have at the same time, so that one can be replaced while both are valid. */
-export const MAX_LIVE_KEYS = 2;
+/** Keys that a user may have at the same time. */
+export const MAX_LIVE_KEYS = 20;
 
 /** A user of the service. */
 export interface User {
@@ -29,16 +36,29 @@ export interface User {
 }
 
 /** A key of a user. The key itself is never stored. */
-export interface Key {
+export interface Key extends KeyRights {
   /** SHA-256 of the key in hexadecimal. */
   readonly hash: string;
   /** The first characters of the hash, which identify the key in output. */
   readonly fingerprint: string;
+  /** What it is for; may be empty. */
+  readonly name: string;
   readonly createdAt: Date;
   /** End of validity, exclusive; undefined if it never ends. */
   readonly expiresAt: Date | undefined;
   /** Time of the last request with this key, to the minute; undefined if there was none. */
   readonly lastUsedAt: Date | undefined;
+}
+
+/** A key to add. */
+export type NewKey = Pick<Key, "hash" | "name" | "scopes" | "galleryIds" | "expiresAt">;
+
+/** What happens to other keys when one is added. */
+export interface KeyAddition {
+  /** The keys of the request, which must be valid. */
+  readonly requiredHashes?: readonly string[];
+  /** A key of the user that expires at the given time, or earlier if it did before. */
+  readonly replaced?: { readonly hash: string; readonly expiresAt: Date };
 }
 
 /** How a user is found: by a live key, by the common name of its client certificates, or by its id. */
@@ -55,6 +75,8 @@ export interface Account {
   readonly usedThisMonth: number;
   /** End of validity of the key by which the account was found, if it has one. */
   readonly keyExpiresAt: Date | undefined;
+  /** What that key may be used for; everything if the account was found in another way. */
+  readonly rights: KeyRights;
 }
 
 /** Number of requests with one outcome, by user, month and operation. */
@@ -98,6 +120,8 @@ export type AccountErrorKind =
   | "certificateTaken"
   | "planInUse"
   | "tooManyKeys"
+  /** A key may create and delete only keys that can do no more than itself. */
+  | "rightsExceeded"
   /** A key that must be valid is not. */
   | "unknownUser";
 
@@ -156,7 +180,7 @@ export interface AccountStore {
   searchUsers(search: UserSearch): Promise<{ readonly users: UserWithUsage[]; readonly total: number }>;
   /** Finds the users whose id, fingerprint, name or hash of a key equals the text. */
   findUsers(text: string): Promise<User[]>;
-  /** Adds a user with its first key. Throws AccountError if something unique is taken, or the plan does not exist. */
+  /** Adds a user with its first key, which may be used for everything. Throws AccountError if something unique is taken, or the plan does not exist. */
   addUser(user: User, keyHash: string): Promise<void>;
   /**
    * Returns the updated user. Of concurrent changes, each one sees the user as the one before has left it. Throws
@@ -174,16 +198,11 @@ export interface AccountStore {
   /** Lists the keys of a user, expired ones too, by the time of their creation. */
   listKeys(userId: string): Promise<Key[]>;
   /**
-   * Adds a key and returns all keys of the user. The others expire at the given time, or earlier if they did before.
-   * Throws AccountError if that leaves more than MAX_LIVE_KEYS keys, the key is taken, the user does not exist or a
-   * required key is no longer valid: a key that was just removed may still be cached, and must not create another one.
+   * Adds a key and returns all keys of the user. Expired ones are removed. Throws AccountError if the user has
+   * MAX_LIVE_KEYS keys already, the key is taken, the user or the replaced key does not exist or a required key is no
+   * longer valid: a key that was just removed may still be cached, and must not create another one.
    */
-  rotateKey(
-    userId: string,
-    keyHash: string,
-    othersExpireAt: Date,
-    requiredHashes?: readonly string[],
-  ): Promise<Key[]>;
+  addKey(userId: string, key: NewKey, addition?: KeyAddition): Promise<Key[]>;
   /** Removes a key. Throws AccountError if one of the required keys is no longer valid. */
   removeKey(keyHash: string, requiredHashes?: readonly string[]): Promise<void>;
 
@@ -194,7 +213,7 @@ export interface AccountStore {
   /** Adds a plan. Throws AccountError if the name is taken. */
   addPlan(plan: Plan): Promise<void>;
   /** Returns the changed plan. Throws AccountError if it does not exist. */
-  updatePlan(name: string, changes: PlanLimits): Promise<Plan>;
+  updatePlan(name: string, changes: PlanRules): Promise<Plan>;
   /** Removes a plan. Throws AccountError if it does not exist or has users. */
   removePlan(name: string): Promise<void>;
 

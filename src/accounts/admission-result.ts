@@ -1,4 +1,5 @@
-import type { PlanLimits } from "../plan-limits.ts";
+import type { KeyRights } from "../permissions.ts";
+import type { PlanRules } from "./account-store.ts";
 
 /** State of a rate limit or quota. */
 export interface LimitStatus {
@@ -13,8 +14,12 @@ export interface Caller {
   /** The id of the user. */
   readonly userId: string;
   readonly fingerprint: string;
-  /** The limits of its plan. */
-  readonly plan: PlanLimits;
+  /** The rules of its plan. */
+  readonly plan: PlanRules;
+  /** What its credentials permit. */
+  readonly rights: KeyRights;
+  /** When the first of its keys expires, if one does. */
+  readonly keyExpiresAt?: Date | undefined;
   /** SHA-256 of the keys that the request carries. */
   readonly keyHashes: readonly string[];
   /** State of the monthly quota; undefined if the plan has none. */

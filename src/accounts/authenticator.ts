@@ -1,11 +1,5 @@
 import { AccountCache, type AccountLookup } from "./account-cache.ts";
-import {
-  type Account,
-  type AccountStore,
-  MAX_LIVE_KEYS,
-  SUCCESS_OUTCOME,
-  type UserSelector,
-} from "./account-store.ts";
+import { type Account, type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account-store.ts";
 import {
   type AdmissionResult,
   type Caller,
@@ -58,6 +52,9 @@ export interface AuthenticatorOptions {
   /** Called when both reads and writes succeed again. */
   readonly onStoreRecovery?: () => void;
 }
+
+/** Keys of one request: an old and a new one, in different headers. */
+const MAX_KEYS = 2;
 
 type AddressSource = Pick<AuthRequest, "address">;
 
@@ -218,7 +215,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     admit: (request, purpose = "operation") => {
       const { keys, certificate } = request;
       // Checked before the look-ups, so that a request with many keys costs no more than others.
-      if (keys.length > MAX_LIVE_KEYS)
+      if (keys.length > MAX_KEYS)
         return rejectFailedAuth("unknownUser", failedAuthFrom(request, keys), CONTRADICTION);
       const keyHashes = keys.map(hashKey);
       const subject = certificate?.subject;
@@ -256,10 +253,10 @@ function failedAuthFrom({ address }: AddressSource, keys: readonly string[]): Fa
   return { address, credential: keys.length > 0 ? "key" : "certificate" };
 }
 
-/** What a caller may do by its plan. */
-function callerFrom({ user, plan }: Account, keyHashes: readonly string[]) {
+/** What a caller may do. */
+function callerFrom({ user, plan, rights, keyExpiresAt }: Account, keyHashes: readonly string[]) {
   const { id: userId, fingerprint } = user;
-  return { userId, fingerprint, plan, keyHashes };
+  return { userId, fingerprint, plan, rights, keyExpiresAt, keyHashes };
 }
 
 /** Splits the look-ups of the keys and the certificate, which comes last. */

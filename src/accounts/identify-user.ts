@@ -1,3 +1,4 @@
+import { intersectRights } from "../permissions.ts";
 import type { AccountLookup } from "./account-cache.ts";
 import type { Account } from "./account-store.ts";
 
@@ -19,7 +20,8 @@ export interface CredentialLookups {
 /**
  * Finds the user to which all credentials of a request belong. A certificate of nobody is ignored beside a key, because
  * a client may need it for other services. Two credentials that do not lead to one user are contradictory whether or
- * not one of them is valid, so that the result does not tell which one is.
+ * not one of them is valid, so that the result does not tell which one is. The account has the rights that all
+ * credentials permit.
  */
 export function identifyUser({ keys, certificate }: CredentialLookups): Account | IdentificationFault {
   const isIgnored = certificate === undefined || (certificate === "unknown" && keys.length > 0);
@@ -28,7 +30,18 @@ export function identifyUser({ keys, certificate }: CredentialLookups): Account 
   const accounts = lookups.map(unlessExpired);
   const [first = "unknown"] = accounts;
   if (accounts.length > 1 && !accounts.every((account) => isSameUser(account, first))) return "contradictory";
-  return first;
+  if (first === "unknown") return first;
+  // Whoever sends two keys can do what both permit: a program that adds a key gets no more than before.
+  return (accounts as readonly Account[]).reduce(withCommonRights);
+}
+
+function withCommonRights(one: Account, other: Account): Account {
+  const ends = [one, other].flatMap(({ keyExpiresAt }) => keyExpiresAt?.getTime() ?? []);
+  return {
+    ...one,
+    rights: intersectRights(one.rights, other.rights),
+    keyExpiresAt: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
+  };
 }
 
 /** An account may be cached for longer than its key is valid. */

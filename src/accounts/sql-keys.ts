@@ -5,38 +5,48 @@ import {
   type Statement,
   type TransactionScript,
 } from "../database/sql-database.ts";
-import { AccountError, type Key, type KeyUse, MAX_LIVE_KEYS } from "./account-store.ts";
+import type { KeyRights, Permission } from "../permissions.ts";
+import {
+  AccountError,
+  type Key,
+  type KeyAddition,
+  type KeyUse,
+  MAX_LIVE_KEYS,
+  type NewKey,
+} from "./account-store.ts";
 import { fingerprintOf } from "./key.ts";
 import { isLive } from "./user-keys.ts";
 
 /** Inserts a key. Throws AccountError if it is taken. */
-export function* insertKey(userId: string, keyHash: string): TransactionScript<void> {
+export function* insertKey(userId: string, key: NewKey): TransactionScript<void> {
+  const { hash, name, scopes, galleryIds, expiresAt } = key;
   const [added] = yield {
-    sql: `insert into keys (hash, user_id, created_at) values ($1, $2, $3) on conflict do nothing returning hash`,
-    values: [keyHash, userId, new Date().toISOString()],
+    sql: `insert into keys (hash, user_id, name, scopes, gallery_ids, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning hash`,
+    values: [
+      ...[hash, userId, name, scopes ? JSON.stringify(scopes) : null],
+      ...[galleryIds ? JSON.stringify(galleryIds) : null, new Date().toISOString()],
+      expiresAt?.toISOString() ?? null,
+    ],
   };
   if (!added) throw new AccountError("This key is already in use");
 }
 
-/** See AccountStore.rotateKey. Expired keys are removed. */
-export function* rotateKey(
+/** See AccountStore.addKey. */
+export function* addKey(
   userId: string,
-  keyHash: string,
-  othersExpireAt: Date,
-  requiredHashes: readonly string[],
+  key: NewKey,
+  { requiredHashes = [], replaced }: KeyAddition,
   exclusiveRowLockClause: string,
 ): TransactionScript<Key[]> {
-  // The lock keeps two concurrent rotations from adding a third key.
+  // The lock keeps concurrent additions from exceeding the limit.
   const [user] = yield {
     sql: `select id from users where id = $1 ${exclusiveRowLockClause}`,
     values: [userId],
   };
   if (!user) throw new AccountError("The user does not exist", "userNotFound");
   yield* requireLiveKeys(requiredHashes);
-  yield {
-    sql: `update keys set expires_at = $2 where user_id = $1 and (expires_at is null or expires_at > $2)`,
-    values: [userId, othersExpireAt.toISOString()],
-  };
+  if (replaced) yield* expireKey(userId, replaced.hash, replaced.expiresAt);
   yield {
     sql: "delete from keys where user_id = $1 and expires_at <= $2",
     values: [userId, new Date().toISOString()],
@@ -47,9 +57,19 @@ export function* rotateKey(
       `The user has ${live.length} keys already. Revoke one of them, or wait until it expires`,
       "tooManyKeys",
     );
-  yield* insertKey(userId, keyHash);
+  yield* insertKey(userId, key);
   const rows = yield selectKeys(userId);
   return rows.map(keyFromRow);
+}
+
+function* expireKey(userId: string, hash: string, expiresAt: Date): TransactionScript<void> {
+  const values = [userId, hash, expiresAt.toISOString()];
+  const [found] = yield {
+    sql: `update keys set expires_at = case when expires_at < $3 then expires_at else $3 end
+      where user_id = $1 and hash = $2 returning hash`,
+    values,
+  };
+  if (!found) throw new AccountError("The user has no key with this fingerprint", "keyNotFound");
 }
 
 /** Selects the keys of a user by the time of their creation. */
@@ -120,8 +140,19 @@ export function keyFromRow(row: Row): Key {
   return {
     hash,
     fingerprint: fingerprintOf(hash),
+    name: String(row.name),
+    ...rightsFromRow(row),
     createdAt: dateFromColumn(row.created_at),
     expiresAt: optionalDateFromColumn(row.expires_at),
     lastUsedAt: optionalDateFromColumn(row.last_used_at),
   };
+}
+
+/** Reads what a key may be used for. */
+export function rightsFromRow({ scopes, gallery_ids }: Row): KeyRights {
+  return { scopes: listFrom<Permission>(scopes), galleryIds: listFrom(gallery_ids) };
+}
+
+function listFrom<T extends string>(json: Row[string] | undefined): readonly T[] | undefined {
+  return typeof json === "string" ? JSON.parse(json) : undefined;
 }

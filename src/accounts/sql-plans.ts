@@ -1,6 +1,5 @@
 import type { Row, TransactionScript } from "../database/sql-database.ts";
-import type { PlanLimits } from "../plan-limits.ts";
-import { AccountError, type Plan } from "./account-store.ts";
+import { AccountError, type Plan, type PlanRules } from "./account-store.ts";
 
 /** See AccountStore.addPlan. */
 export function* insertPlan({ name, ...limits }: Plan): TransactionScript<void> {
@@ -14,7 +13,7 @@ export function* insertPlan({ name, ...limits }: Plan): TransactionScript<void> 
 /** See AccountStore.updatePlan. */
 export function* updatePlan(
   name: string,
-  changes: PlanLimits,
+  changes: PlanRules,
   exclusiveRowLockClause: string,
 ): TransactionScript<Plan> {
   const { name: _, ...limits } = planFromRow(yield* requirePlan(name, exclusiveRowLockClause));

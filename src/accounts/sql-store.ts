@@ -1,7 +1,7 @@
 import { optionalDateFromColumn, type SqlDatabase } from "../database/sql-database.ts";
 import { type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account-store.ts";
 import { FINGERPRINT_LENGTH } from "./key.ts";
-import { deleteKey, keyFromRow, rotateKey, selectKeys } from "./sql-keys.ts";
+import { addKey, deleteKey, keyFromRow, rightsFromRow, selectKeys } from "./sql-keys.ts";
 import { deletePlan, insertPlan, planFromRow, updatePlan } from "./sql-plans.ts";
 import { insertUsage, sumUsage, usageFromRow } from "./sql-usage.ts";
 import { deleteUser, insertUser, searchUsers, updateUser, userFromRow } from "./sql-users.ts";
@@ -13,12 +13,12 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       const { sql, value } = accountQueryFrom(selector);
       const [row] = await database.query({ sql, values: [value, month, SUCCESS_OUTCOME] });
       if (!row) return undefined;
-      const keyExpiresAt = optionalDateFromColumn(row.key_expires_at);
+      const keyExpiresAt = optionalDateFromColumn(row.expires_at);
       // An expired key is unknown.
       if (keyExpiresAt && keyExpiresAt.getTime() <= Date.now()) return undefined;
       const user = userFromRow(row);
       const plan = planFromRow({ ...row, name: user.plan });
-      return { user, plan, usedThisMonth: Number(row.used), keyExpiresAt };
+      return { user, plan, usedThisMonth: Number(row.used), keyExpiresAt, rights: rightsFromRow(row) };
     },
 
     addUsage: (batchId, counts, keyUses = []) =>
@@ -73,10 +73,8 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return (await database.query(selectKeys(userId))).map(keyFromRow);
     },
 
-    rotateKey: (userId, keyHash, othersExpireAt, requiredHashes = []) =>
-      database.runTransaction(
-        rotateKey(userId, keyHash, othersExpireAt, requiredHashes, database.exclusiveRowLockClause),
-      ),
+    addKey: (userId, key, addition = {}) =>
+      database.runTransaction(addKey(userId, key, addition, database.exclusiveRowLockClause)),
 
     removeKey: (keyHash, requiredHashes = []) =>
       database.runTransaction(deleteKey(keyHash, requiredHashes, database.exclusiveRowLockClause)),
@@ -106,15 +104,20 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 function accountQueryFrom(selector: UserSelector): { sql: string; value: string } {
   if ("keyHash" in selector) {
     const tables = "keys join users on users.id = keys.user_id";
-    return { sql: accountSql("keys.expires_at", tables, "keys.hash"), value: selector.keyHash };
+    return {
+      sql: accountSql("keys.expires_at, keys.scopes, keys.gallery_ids", tables, "keys.hash"),
+      value: selector.keyHash,
+    };
   }
   if ("certificateSubject" in selector)
-    return { sql: accountSql("null", "users", "certificate_subject"), value: selector.certificateSubject };
-  return { sql: accountSql("null", "users", "users.id"), value: selector.userId };
+    return { sql: accountSql(NO_KEY, "users", "certificate_subject"), value: selector.certificateSubject };
+  return { sql: accountSql(NO_KEY, "users", "users.id"), value: selector.userId };
 }
 
-function accountSql(keyExpiry: string, tables: string, column: string): string {
-  return `select users.*, plans.limits, ${keyExpiry} as key_expires_at,
+const NO_KEY = "null as expires_at, null as scopes, null as gallery_ids";
+
+function accountSql(keyColumns: string, tables: string, column: string): string {
+  return `select users.*, plans.limits, ${keyColumns},
       (select sum(count) from usage where usage.user_id = users.id and month = $2 and outcome = $3) as used
     from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
 }

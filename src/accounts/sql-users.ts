@@ -20,6 +20,8 @@ import { FINGERPRINT_LENGTH, fingerprintOf } from "./key.ts";
 import { insertKey } from "./sql-keys.ts";
 import { requirePlan } from "./sql-plans.ts";
 
+const FIRST_KEY_NAME = "first key";
+
 /** See AccountStore.addUser. */
 export function* insertUser(user: User, keyHash: string, rowLockClause: string): TransactionScript<void> {
   const { id, name, plan, startsAt, endsAt, enabled, certificateSubject = null } = user;
@@ -39,7 +41,7 @@ export function* insertUser(user: User, keyHash: string, rowLockClause: string):
     ],
   };
   if (!added) throw new AccountError(`A user named "${name}" already exists`, "userExists");
-  yield* insertKey(id, keyHash);
+  yield* insertKey(id, { hash: keyHash, name: FIRST_KEY_NAME, expiresAt: undefined });
 }
 
 /** See AccountStore.updateUser. */

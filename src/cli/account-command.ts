@@ -48,7 +48,7 @@ export interface UserAdministration extends Administration {
 }
 
 /** The operator, in calls on the database. */
-const OPERATOR: Caller = { userId: "", fingerprint: "admin", plan: {}, keyHashes: [] };
+const OPERATOR: Caller = { userId: "", fingerprint: "admin", plan: {}, rights: {}, keyHashes: [] };
 
 /**
  * Runs work with the service that the options or settings name, else with the configured database. Prints its name to

@@ -1,7 +1,8 @@
 import type { GetAccountResponse } from "../../gen/ts/visage/v1/account_pb.ts";
 import { JSON_OPTION, parseOptions, requirePositionals } from "./arguments.ts";
-import { type CommandContext, print, runSubcommand } from "./command.ts";
+import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { formatQuota } from "./format.ts";
+import { PERMISSIONS_HELP } from "./permissions-help.ts";
 import { createPlanReport, formatPlans } from "./plans.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { SERVER_HELP, withClient } from "./service-client.ts";
@@ -11,7 +12,10 @@ import {
   formatKeys,
   GRACE_HELP,
   GRACE_OPTION,
+  NEW_KEY_HELP,
+  NEW_KEY_OPTIONS,
   parseGraceDays,
+  parseNewKey,
   printCreatedKey,
 } from "./user-keys.ts";
 import { createSubscriptionReport, formatState, formatUser } from "./user-report.ts";
@@ -19,7 +23,8 @@ import { createSubscriptionReport, formatState, formatUser } from "./user-report
 /** Output of `visage account --help`. */
 export const help = `Usage: visage account show [--json]
        visage account usage [--month YYYY-MM] [--json]
-       visage account rotate [--grace DAYS] [--json]
+       visage account add-key [--name NAME] [--scopes LIST] [--gallery ID]... [--days N] [--json]
+       visage account rotate [FINGERPRINT] [--grace DAYS] [--json]
        visage account revoke FINGERPRINT
 
 Shows and changes the account in a running service to which the key belongs.
@@ -27,22 +32,30 @@ Shows and changes the account in a running service to which the key belongs.
   show     print the plan, the subscription, the quota of this month and the keys; * marks the key
            that the command itself uses
   usage    print the number of requests of a month by operation and outcome
-  rotate   add a key and print it once; the old key expires after the grace
+  add-key  add a key and print it once
+  rotate   replace the key that the command uses, or another one, by a new one with the same name,
+           scopes, galleries and expiry, and print it once; the old key expires after the grace
   revoke   remove the key with this fingerprint, as "show" prints it, unless * marks it
 
   --month YYYY-MM
                  the month (UTC); default: the current month
 ${GRACE_HELP}
+  --name NAME    what a new key is for
+${NEW_KEY_HELP}
+  --days N       in how many days a new key expires; default: as the key that the command uses
   --json         print JSON
-${SERVER_HELP}`;
+${SERVER_HELP}
+${PERMISSIONS_HELP}
+`;
 
 /** Shows and changes the account of the caller. */
 export function run(args: readonly string[], context: CommandContext): Promise<number> {
-  return runSubcommand({ show, usage, rotate, revoke }, args, context);
+  return runSubcommand({ show, usage, "add-key": addKey, rotate, revoke }, args, context);
 }
 
 const SHOW_OPTIONS = { ...SERVER_OPTIONS, ...JSON_OPTION } as const;
 const MONTH_OPTIONS = { ...SERVER_OPTIONS, ...USAGE_OPTIONS } as const;
+const ADD_OPTIONS = { ...SHOW_OPTIONS, ...NEW_KEY_OPTIONS } as const;
 const ROTATE_OPTIONS = { ...SHOW_OPTIONS, ...GRACE_OPTION } as const;
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
@@ -62,12 +75,23 @@ async function usage(args: readonly string[], context: CommandContext): Promise<
   );
 }
 
-async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: ROTATE_OPTIONS });
-  const graceDays = parseGraceDays(values.grace);
+async function addKey(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values } = parseOptions({ args, options: ADD_OPTIONS });
+  const request = parseNewKey(values);
   await withClient(context, values, {}, async ({ account }) => {
     const { name } = await account.getAccount();
-    printCreatedKey(context, name, await account.createKey({ graceDays }), values.json);
+    printCreatedKey(context, name, await account.createKey(request), values.json);
+  });
+}
+
+async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: ROTATE_OPTIONS, allowPositionals: true });
+  if (positionals.length > 1) throw new UsageError(`Unexpected argument '${positionals[1]}'`);
+  const graceDays = parseGraceDays(values.grace);
+  await withClient(context, values, {}, async ({ account }) => {
+    const { name, keys } = await account.getAccount();
+    const replaces = positionals[0] ?? keys.find(({ current }) => current)?.fingerprint ?? "";
+    printCreatedKey(context, name, await account.createKey({ replaces, graceDays }), values.json);
   });
 }
 

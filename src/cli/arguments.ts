@@ -2,6 +2,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { isMonth } from "../accounts/month-clock.ts";
 import { isName, NAME_FORMAT } from "../accounts/users.ts";
 import type { Expiration } from "../client/visage-client.ts";
+import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "../permissions.ts";
 import { UsageError } from "./command.ts";
 
 /** The option of every command that can print JSON. */
@@ -78,12 +79,21 @@ export function parseMonth(text: string, option: string): string {
   return text;
 }
 
-/** Parses a positive integer. */
-export function parseCount(text: string, option: string): number {
+/** Parses an integer, by default a positive one. */
+export function parseCount(text: string, option: string, min: 0 | 1 = 1): number {
   const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || !Number.isSafeInteger(count))
-    throw new UsageError(`Option '--${option}' must be a positive integer, not '${text}'`);
+  const kind = min === 0 ? "an integer from 0" : "a positive integer";
+  if (!/^\d+$/.test(text) || count < min || !Number.isSafeInteger(count))
+    throw new UsageError(`Option '--${option}' must be ${kind}, not '${text}'`);
   return count;
+}
+
+/** Parses a list of permissions that is separated by commas. */
+export function parsePermissions(text: string, option: string): readonly Permission[] {
+  const permissions = permissionsFrom(text.split(",").map((name) => name.trim()));
+  if (!permissions)
+    throw new UsageError(`Option '--${option}' must be ${PERMISSION_LIST_FORMAT}, not '${text}'`);
+  return permissions;
 }
 
 /** Parses a positive decimal number. */

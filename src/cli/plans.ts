@@ -15,11 +15,13 @@ import {
   parseCount,
   parseName,
   parseOptions,
+  parsePermissions,
   parseRate,
   requirePositionals,
 } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
+import { PERMISSIONS_HELP } from "./permissions-help.ts";
 
 /** The text of a limit that does not apply. */
 const UNLIMITED = "unlimited";
@@ -34,21 +36,24 @@ const LIMITS_HELP = LIMIT_NAMES.map((name) => {
 
 /** Output of `visage plans --help`. */
 export const help = `Usage: visage plans list [--json]
-       visage plans set NAME [--LIMIT N]... [--create] [--json]
+       visage plans set NAME [--LIMIT N]... [--off LIST] [--create] [--json]
        visage plans remove NAME
 
-A plan defines the limits of its users. The initial plans are ${INITIAL_PLANS.join(", ")}.
+A plan defines what its users may do. The initial plans are ${INITIAL_PLANS.join(", ")}.
 
   list     print all plans
-  set      change the given limits of a plan
+  set      change the given limits of a plan, and what is switched off
   remove   remove a plan without users
 
 ${LIMITS_HELP}
+  --off LIST            what is switched off; "none" switches everything on
   --create              add the plan if it does not exist; a new plan has only the given limits,
                         and a burst of two seconds of its rate
   --json                print JSON
 
 N may be "${UNLIMITED}", except for --burst.
+
+${PERMISSIONS_HELP}
 
 ${ADMIN_HELP}`;
 
@@ -62,7 +67,11 @@ const LIST_OPTIONS = { ...ADMIN_OPTIONS, ...JSON_OPTION } as const;
 const LIMIT_OPTIONS = Object.fromEntries(
   LIMIT_NAMES.map((name) => [PLAN_LIMITS[name].option, { type: "string" }] as const),
 );
-const SET_OPTIONS = { create: { type: "boolean", default: false }, ...LIST_OPTIONS } as const;
+const SET_OPTIONS = {
+  off: { type: "string" },
+  create: { type: "boolean", default: false },
+  ...LIST_OPTIONS,
+} as const;
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: LIST_OPTIONS });
@@ -78,14 +87,17 @@ async function set(args: readonly string[], context: CommandContext): Promise<vo
   });
   const name = parseName(requirePositionals(positionals, "NAME")[0]);
   const limits = parseLimits(values);
+  const off = values.off === undefined ? [] : parseOff(values.off);
   const plan = await administrate(context, values, async (administration) => {
     const { admin } = administration;
     const names = (await listPlans(administration)).map((plan) => plan.name);
-    if (names.includes(name))
-      return (await admin.updatePlan(fromJson(UpdatePlanRequestSchema, { name, ...limits }))).plan!;
+    const given = { name, off: [...off], ...limits.values };
+    if (names.includes(name)) {
+      const changes = { ...given, unlimited: [...limits.unlimited] };
+      return (await admin.updatePlan(fromJson(UpdatePlanRequestSchema, changes))).plan!;
+    }
     if (!values.create) throw new Error(unknownPlanMessage(name, names));
-    const given = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
-    return (await admin.createPlan(fromJson(CreatePlanRequestSchema, { name, ...given }))).plan!;
+    return (await admin.createPlan(fromJson(CreatePlanRequestSchema, given))).plan!;
   });
   print(context, values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
 }
@@ -105,18 +117,25 @@ function unknownPlanMessage(name: string, names: readonly string[]): string {
   return `The plan "${name}" does not exist; add it by "--create", or use one of ${names.join(", ")}`;
 }
 
-/** Parses the given limits; 0 means none. A limit that is not given is missing. */
-function parseLimits(values: Readonly<Record<string, unknown>>): Record<string, number> {
-  const given = LIMIT_NAMES.filter((name) => PLAN_LIMITS[name].option in values);
-  return Object.fromEntries(
-    given.map((name) => [name, parseLimit(name, String(values[PLAN_LIMITS[name].option]))]),
-  );
+/** Parses the given limits: their values, and the fields of those that are removed. */
+function parseLimits(options: Readonly<Record<string, unknown>>) {
+  const textOf = (name: LimitName) => String(options[PLAN_LIMITS[name].option]);
+  const given = LIMIT_NAMES.filter((name) => PLAN_LIMITS[name].option in options);
+  const removed = given.filter((name) => textOf(name) === UNLIMITED && !PLAN_LIMITS[name].isRequired);
+  const kept = given.filter((name) => !removed.includes(name));
+  return {
+    values: Object.fromEntries(kept.map((name) => [name, parseLimit(name, textOf(name))])),
+    unlimited: removed.map(fieldOfLimit),
+  };
+}
+
+function parseOff(text: string): readonly string[] {
+  return text === "none" ? [text] : parsePermissions(text, "off");
 }
 
 function parseLimit(name: LimitName, text: string): number {
-  const { option, kind, isRequired } = PLAN_LIMITS[name];
-  if (text === UNLIMITED && !isRequired) return 0;
-  const value = kind === "rate" ? parseRate(text, option) : parseCount(text, option);
+  const { option, kind, mayBeZero } = PLAN_LIMITS[name];
+  const value = kind === "rate" ? parseRate(text, option) : parseCount(text, option, mayBeZero ? 0 : 1);
   const fault = findLimitFault(name, value);
   if (fault !== undefined) throw new UsageError(`Option '--${option}' ${fault}`);
   return value;
@@ -124,9 +143,13 @@ function parseLimit(name: LimitName, text: string): number {
 
 /** Formats plans as a table. */
 export function formatPlans(plans: readonly Plan[]): string {
-  const header = ["plan", ...LIMIT_NAMES.map((name) => PLAN_LIMITS[name].option.replaceAll("-", " "))];
-  const rows = plans.map((plan) => [plan.name, ...LIMIT_NAMES.map((name) => formatLimit(plan, name))]);
-  return formatTable(header, rows, ["plan"]).join("\n");
+  const header = ["plan", ...LIMIT_NAMES.map((name) => PLAN_LIMITS[name].option.replaceAll("-", " ")), "off"];
+  const rows = plans.map((plan) => [
+    plan.name,
+    ...LIMIT_NAMES.map((name) => formatLimit(plan, name)),
+    plan.off.join(",") || "-",
+  ]);
+  return formatTable(header, rows, ["plan", "off"]).join("\n");
 }
 
 function formatLimit(plan: Plan, name: LimitName): string {
@@ -137,7 +160,7 @@ function formatLimit(plan: Plan, name: LimitName): string {
 /** Creates the JSON of a plan. */
 export function createPlanReport(plan: Plan) {
   const limits = LIMIT_NAMES.map((name) => [fieldOfLimit(name), reportLimit(plan, name)]);
-  return { name: plan.name, ...Object.fromEntries(limits) };
+  return { name: plan.name, ...Object.fromEntries(limits), off: plan.off };
 }
 
 /** Returns a limit of a plan for JSON. */

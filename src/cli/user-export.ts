@@ -9,6 +9,7 @@ import {
   MAX_FACES_PER_PERSON,
   type Person,
 } from "../galleries/gallery-store.ts";
+import { parseMasterKeys } from "../galleries/master-keys.ts";
 import { createSqlGalleryStore } from "../galleries/sql-gallery-store.ts";
 import type { CommandContext } from "./command.ts";
 import { embeddingJson } from "./gallery-lines.ts";
@@ -36,10 +37,14 @@ export async function writeUserExport(
   context: CommandContext,
 ): Promise<void> {
   if (output !== undefined) await checkOutput(output, force);
-  const database = await openDatabase(readConfig(context.env), { mustExist: true });
+  const config = readConfig(context.env);
+  const database = await openDatabase(config, { mustExist: true });
   try {
     // No time is over, so that nothing is removed: what is still stored is exported.
-    const galleries = createSqlGalleryStore(database, { now: () => new Date(0) });
+    const galleries = createSqlGalleryStore(database, {
+      keys: parseMasterKeys(config.templateKey),
+      now: () => new Date(0),
+    });
     const parts = exportUser(user, { accounts, galleries });
     if (output === undefined) return await pipeline(parts, context.stdout, { end: false });
     await writePrivateFile(output, parts);
@@ -52,11 +57,14 @@ export async function writeUserExport(
 /** Yields the parts of a JSON text with everything that is stored about a user. It is never in memory as a whole. */
 async function* exportUser(user: User, { accounts, galleries }: UserData): AsyncGenerator<string> {
   const { userId } = user;
-  const keys = (await accounts.listKeys(userId)).map(({ fingerprint, createdAt, expiresAt, lastUsedAt }) => ({
-    fingerprint,
-    created_at: createdAt,
-    expires_at: expiresAt ?? null,
-    last_used_at: lastUsedAt ?? null,
+  const keys = (await accounts.listKeys(userId)).map((key) => ({
+    fingerprint: key.fingerprint,
+    name: key.name,
+    scopes: key.scopes ?? null,
+    galleries: key.galleryIds ?? null,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt ?? null,
+    last_used_at: key.lastUsedAt ?? null,
   }));
   const usage = (await accounts.listUsage({ userId })).map(({ month, operation, outcome, count }) => ({
     ...{ month, operation, outcome, count },

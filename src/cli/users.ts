@@ -30,9 +30,10 @@ import {
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { formatQuota } from "./format.ts";
+import { PERMISSIONS_HELP } from "./permissions-help.ts";
 import { reportLimit } from "./plans.ts";
 import { writeUserExport } from "./user-export.ts";
-import { GRACE_HELP, KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
+import { addKey, GRACE_HELP, KEYS_HELP, keys, NEW_KEY_HELP, revoke, rotate } from "./user-keys.ts";
 import { createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
 /** Output of `visage users --help`. */
@@ -64,7 +65,7 @@ ${KEYS_HELP.commands}
   remove     remove a user, its keys, usage and galleries; asks for confirmation on a
              terminal
 
-  --name NAME    a unique name
+  --name NAME    a unique name; for "add-key", what the key is for
   --plan PLAN    default: ${DEFAULT_PLAN}; "visage plans list" prints all plans
   --key KEY      use an existing key instead of a generated one:
                  ${KEY_FORMAT}
@@ -73,6 +74,8 @@ ${KEYS_HELP.commands}
   --certificate-subject NAME
                  common name in the client certificates of the user
 ${GRACE_HELP}
+${NEW_KEY_HELP}
+  --days N       for "add-key", in how many days the new key expires; default: never
   --init         create the account database if it does not exist; no other account command does
   --json         print JSON
   --export       print everything that is stored about the user, as JSON: keys (without their
@@ -83,6 +86,8 @@ ${GRACE_HELP}
   --yes          remove without confirmation
 
 DATE is a date such as 2026-01-31 (midnight UTC) or a timestamp such as 2026-01-31T12:00:00Z.
+
+${PERMISSIONS_HELP}
 
 ${ADMIN_HELP}`;
 
@@ -97,6 +102,7 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
     disable: () => setEnabled(args.slice(1), context, false),
     enable: () => setEnabled(args.slice(1), context, true),
     keys,
+    "add-key": addKey,
     rotate,
     revoke,
     "set-certificate": setCertificate,

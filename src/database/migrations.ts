@@ -27,9 +27,13 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       enabled boolean not null,
       certificate_subject text unique
     )`,
+    // Scopes and galleries are lists in JSON; null for all.
     `create table keys (
       hash text not null primary key,
       user_id text not null references users (id) on delete cascade,
+      name text not null,
+      scopes text,
+      gallery_ids text,
       created_at timestamptz not null,
       expires_at timestamptz,
       last_used_at timestamptz

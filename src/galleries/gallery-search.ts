@@ -31,6 +31,8 @@ export interface SearchRequest {
   readonly maxResults: number;
   /** The user's own threshold; otherwise that of the gallery, or one that fits its size. */
   readonly maxDistance: number | undefined;
+  /** Whether that may not be above the threshold that is used without it. False by default. */
+  readonly isWithinThreshold?: boolean | undefined;
   /** How long the caller waits for the result. No limit by default. */
   readonly timeoutMs?: number;
 }
@@ -121,7 +123,7 @@ export class GallerySearch {
       const { gallery, index } = open;
       requireModel(gallery, request.model);
       const thresholdOf = (populations: readonly Population[]) =>
-        this.#thresholdFor(gallery, index.faces, populations, request.maxDistance);
+        this.#thresholdFor(gallery, index.faces, populations, request);
       const thresholds = request.probes.map(({ populations }) => thresholdOf(populations));
       const scans = await this.#scan(open, request, thresholds, signal);
       // A database that is lost now leaves the people without names, and the distances rounded.
@@ -189,8 +191,14 @@ export class GallerySearch {
     gallery: Gallery,
     faces: number,
     populations: readonly Population[],
-    maxDistance = gallery.maxDistance,
+    { maxDistance = gallery.maxDistance, isWithinThreshold }: Partial<SearchRequest>,
   ): GalleryThreshold {
+    if (isWithinThreshold && maxDistance !== undefined) {
+      const { distance } = this.#thresholdFor(gallery, faces, populations, {});
+      // A caller may send the threshold of a response, which has single precision.
+      if (maxDistance > Math.fround(distance))
+        throw new GalleryError("distanceTooWide", "max_distance is above the threshold of the gallery.");
+    }
     const { previousRates } = this.#options;
     const rates = previousRates?.model === gallery.model ? previousRates : this.#options.rates;
     return maxDistance === undefined

@@ -167,6 +167,8 @@ export type GalleryErrorKind =
   | "tooManyFacesOfPerson"
   | "galleryTooLarge"
   | "galleryLoading"
+  /** Not reported as such: it is a permission that is missing. */
+  | "distanceTooWide"
   | "modelMismatch"
   | "overloaded";
 

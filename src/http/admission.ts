@@ -47,6 +47,7 @@ const ADMIN: Caller = {
   userId: "",
   fingerprint: "admin",
   plan: {},
+  rights: {},
   keyHashes: [],
   limits: undefined,
   finish: () => {},
@@ -103,6 +104,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     // An outage of the accounts ends no stream.
     if (!admission.admitted && admission.kind !== "accountsUnavailable")
       throw recordRejection(context, admission);
+    // The plan may have changed.
+    if (admission.admitted) context.record.caller = admission.caller;
   }
 
   function admitAdmin(context: RequestContext): void {

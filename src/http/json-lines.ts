@@ -17,6 +17,7 @@ import type { ItemAnalyzer } from "../service/face-analysis-service.ts";
 import { SUCCESS } from "../service/interceptors.ts";
 import { mapUnordered } from "../service/map-unordered.ts";
 import { withMessageNumber } from "../service/message-number.ts";
+import type { PermissionCheck } from "../service/permission-check.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -46,7 +47,12 @@ export interface LinesCall {
 type Response = MessageInitShape<typeof AnalyzeImagesResponseSchema>;
 
 /** Creates the JSON lines of AnalyzeImages. */
-export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers): JsonLines {
+export function createJsonLines(
+  analyzeItem: ItemAnalyzer,
+  permissions: PermissionCheck,
+  parsers: TextParsers,
+): JsonLines {
+  const method = FaceAnalysisService.method.analyzeImages;
   const readMessage = createMessageReader(AnalyzeImagesRequestSchema, parsers);
   const writeResponse = createJsonWriter(AnalyzeImageResponseSchema);
 
@@ -70,6 +76,7 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
   }
 
   async function serveItems(context: RequestContext, body: StreamBody, items: RequestItems): Promise<void> {
+    permissions.requireMethod(method, context.record.caller!);
     const requests = body.readLines((lease) => items.add(lease));
     const lines = mapUnordered(requests, items.window, (line) => answerLine(line, items));
     const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
@@ -81,7 +88,7 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
     });
   }
 
-  return { method: FaceAnalysisService.method.analyzeImages, serveItems };
+  return { method, serveItems };
 }
 
 /** Encodes lines of a response. An error of the stream itself is the last line; it has no key. */

@@ -34,6 +34,7 @@ const WARM_UP_AUTHENTICATOR: Authenticator = {
       userId: NAME,
       fingerprint: NAME,
       plan: {},
+      rights: {},
       keyHashes: [],
       limits: undefined,
       finish: () => {},

@@ -1,7 +1,8 @@
 // Checks of requests about accounts, and conversion of what is stored to messages.
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type CreateKeyRequest,
   type KeySchema,
   type Plan as PlanMessage,
   PlanSchema,
@@ -9,11 +10,14 @@ import {
   SubscriptionState,
   type UsageCountSchema,
 } from "../../gen/ts/visage/v1/account_pb.ts";
+import type { CreateUserKeyRequest } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { AccountError, type Key, type Plan, type UsageSum, type User } from "../accounts/account-store.ts";
 import { currentMonth, isMonth } from "../accounts/month-clock.ts";
-import { GRACE_DAYS, isLive } from "../accounts/user-keys.ts";
-import { subscriptionState } from "../accounts/users.ts";
+import { GRACE_DAYS, isLive, type KeyRequest, MAX_KEY_GALLERIES } from "../accounts/user-keys.ts";
+import { isName, isSubscriptionTime, NAME_FORMAT, subscriptionState } from "../accounts/users.ts";
+import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "../permissions.ts";
 import { LIMIT_NAMES } from "../plan-limits.ts";
+import { requireId } from "./gallery-messages.ts";
 import { requireValid } from "./request-checks.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -24,11 +28,35 @@ const STATES = {
   disabled: SubscriptionState.DISABLED,
 };
 
-/** Throws ServiceError `badRequest` unless the grace of a rotation is valid or missing. */
-export function requireGrace(graceDays: number | undefined): void {
+/** Reads which key to create. Throws ServiceError `badRequest`. */
+export function keyRequestFrom(request: CreateKeyRequest | CreateUserKeyRequest): KeyRequest {
+  const { name, galleryIds, replaces, graceDays, expireTime } = request;
+  requireValid("name", name === "" || isName(name), `must have ${NAME_FORMAT}`);
+  const scopes = permissionsField("scopes", request.scopes);
+  const isShort = galleryIds.length <= MAX_KEY_GALLERIES;
+  requireValid("gallery_ids", isShort, `has more than ${MAX_KEY_GALLERIES} galleries`);
+  for (const id of galleryIds) requireId("gallery_ids", id);
   const { default: days, max } = GRACE_DAYS;
   const isValid = (graceDays ?? days) >= 0 && (graceDays ?? days) <= max;
   requireValid("grace_days", isValid, `must be 0 to ${max}`);
+  requireValid("grace_days", graceDays === undefined || replaces !== "", "needs the key to replace");
+  const expiresAt = expireTime && timestampDate(expireTime);
+  const isFuture = !expiresAt || (expiresAt.getTime() > Date.now() && isSubscriptionTime(expiresAt));
+  requireValid("expire_time", isFuture, "must be in the future and before the year 10000");
+  return {
+    ...(name !== "" && { name }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(galleryIds.length > 0 && { galleryIds }),
+    ...(expiresAt && { expiresAt }),
+    ...(replaces !== "" && { replaces: { fingerprint: replaces, graceDays } }),
+  };
+}
+
+/** Reads a list of permissions. Throws ServiceError `badRequest`. */
+export function permissionsField(field: string, names: readonly string[]): readonly Permission[] {
+  const permissions = permissionsFrom(names);
+  if (permissions) return permissions;
+  throw new ServiceError("badRequest", `The field ${field} must be ${PERMISSION_LIST_FORMAT}.`, { field });
 }
 
 /** Reads which months are asked for. Throws ServiceError `badRequest`. */
@@ -57,7 +85,11 @@ export function messageFromPlan(plan: Plan): PlanMessage {
     const limit = plan[name];
     return limit === undefined ? [] : [[name, limit] as const];
   });
-  return fromJson(PlanSchema, { name: plan.name, ...Object.fromEntries(limits) });
+  return fromJson(PlanSchema, {
+    name: plan.name,
+    ...Object.fromEntries(limits),
+    off: [...(plan.off ?? [])],
+  });
 }
 
 /** Converts the keys that have not expired. `current` are the hashes of those that the request carries. */
@@ -65,8 +97,11 @@ export function messagesFromKeys(
   keys: readonly Key[],
   current: readonly string[],
 ): MessageInitShape<typeof KeySchema>[] {
-  return keys.filter(isLive).map(({ hash, fingerprint, createdAt, expiresAt, lastUsedAt }) => ({
-    fingerprint,
+  return keys.filter(isLive).map(({ hash, createdAt, expiresAt, lastUsedAt, ...key }) => ({
+    fingerprint: key.fingerprint,
+    name: key.name,
+    scopes: [...(key.scopes ?? [])],
+    galleryIds: [...(key.galleryIds ?? [])],
     createTime: timestampFromDate(createdAt),
     ...(expiresAt && { expireTime: timestampFromDate(expiresAt) }),
     ...(lastUsedAt && { lastUseTime: timestampFromDate(lastUsedAt) }),

@@ -3,15 +3,15 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { currentMonth, nextMonthStart } from "../accounts/month-clock.ts";
-import { findUserKey, rotateUserKey } from "../accounts/user-keys.ts";
+import { createUserKey, deleteUserKey, findUserKey } from "../accounts/user-keys.ts";
 import {
+  keyRequestFrom,
   messageFromPlan,
   messageFromSubscription,
   messageFromUsage,
   messagesFromKeys,
   monthsFrom,
   orAccountsUnavailable,
-  requireGrace,
 } from "./account-messages.ts";
 import { type AuditEntry, auditEntryFrom } from "./audit.ts";
 import { missingError } from "./request-checks.ts";
@@ -63,23 +63,23 @@ export function createAccountService({
       return { counts: sums.map(messageFromUsage) };
     },
 
-    async createKey({ graceDays }, context) {
-      requireGrace(graceDays);
-      const { userId, keyHashes } = callerFrom(context.values);
+    async createKey(request, context) {
+      const newKey = keyRequestFrom(request);
+      const caller = callerFrom(context.values);
       const { key, fingerprint, keys } = await orAccountsUnavailable(() =>
-        rotateUserKey(store, userId, graceDays, keyHashes),
+        createUserKey(store, caller.userId, newKey, caller),
       );
       audit(auditEntryFrom(context, `keys/${fingerprint}`));
-      return { key, keys: messagesFromKeys(keys, keyHashes) };
+      return { key, keys: messagesFromKeys(keys, caller.keyHashes) };
     },
 
     async deleteKey({ fingerprint }, context) {
       if (fingerprint === "") throw missingError("fingerprint");
-      const { userId, keyHashes } = callerFrom(context.values);
+      const caller = callerFrom(context.values);
       await orAccountsUnavailable(async () => {
-        const { hash } = await findUserKey(store, userId, fingerprint);
-        if (keyHashes.includes(hash)) throw new ServiceError("keyInUse");
-        await store.removeKey(hash, keyHashes);
+        const key = await findUserKey(store, caller.userId, fingerprint);
+        if (caller.keyHashes.includes(key.hash)) throw new ServiceError("keyInUse");
+        await deleteUserKey(store, key, caller);
       });
       audit(auditEntryFrom(context, `keys/${fingerprint}`));
       return {};

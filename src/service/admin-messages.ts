@@ -8,7 +8,7 @@ import type {
   UpdateUserRequest,
   UserSchema,
 } from "../../gen/ts/visage/v1/admin_pb.ts";
-import type { User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
+import type { PlanRules, User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
 import {
   DEFAULT_PLAN,
   extendSubscription,
@@ -19,20 +19,15 @@ import {
   NAME_FORMAT,
   type NewUser,
 } from "../accounts/users.ts";
-import {
-  fieldOfLimit,
-  findLimitFault,
-  LIMIT_NAMES,
-  type LimitName,
-  PLAN_LIMITS,
-  type PlanLimits,
-} from "../plan-limits.ts";
-import { messageFromSubscription } from "./account-messages.ts";
+import { fieldOfLimit, findLimitFault, LIMIT_NAMES, type LimitName, PLAN_LIMITS } from "../plan-limits.ts";
+import { messageFromSubscription, permissionsField } from "./account-messages.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 
 const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
 const MAX_QUERY_CHARACTERS = 100;
+/** Instead of permissions: nothing is switched off. */
+const NONE = "none";
 
 /** Throws ServiceError `badRequest` unless a field has a name. */
 export function requireNameField(field: string, name: string): void {
@@ -117,14 +112,28 @@ function dateFrom(field: string, timestamp: Timestamp): Date {
   return date;
 }
 
-/** Reads the limits of a plan: in an update, 0 removes a limit. Throws ServiceError `badRequest`. */
-export function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, isUpdate: boolean): PlanLimits {
+/** Reads the rules of a plan to create. Throws ServiceError `badRequest`. */
+export function planRulesFrom(request: CreatePlanRequest | UpdatePlanRequest): PlanRules {
   const given = LIMIT_NAMES.filter((name) => request[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, limitFrom(name, Number(request[name]), isUpdate)]));
+  const isCleared = request.off.length === 1 && request.off[0] === NONE;
+  return {
+    ...Object.fromEntries(given.map((name) => [name, limitFrom(name, Number(request[name]))])),
+    ...(request.off.length > 0 && { off: isCleared ? [] : permissionsField("off", request.off) }),
+  };
 }
 
-function limitFrom(name: LimitName, value: number, isUpdate: boolean): number | undefined {
-  if (value === 0 && isUpdate && !PLAN_LIMITS[name].isRequired) return undefined;
+/** Reads the changes of a plan. Throws ServiceError `badRequest`. */
+export function planChangesFrom(request: UpdatePlanRequest): PlanRules {
+  const removed = request.unlimited.map((field) => {
+    const name = LIMIT_NAMES.find((known) => fieldOfLimit(known) === field);
+    const isValid = name && !PLAN_LIMITS[name].isRequired && request[name] === undefined;
+    requireValid("unlimited", isValid === true, "must have names of limits that have no value");
+    return [name, undefined];
+  });
+  return { ...planRulesFrom(request), ...Object.fromEntries(removed) };
+}
+
+function limitFrom(name: LimitName, value: number): number {
   const fault = findLimitFault(name, value);
   requireValid(fieldOfLimit(name), fault === undefined, fault ?? "");
   return value;

@@ -3,28 +3,32 @@ import type { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { AccountStore, User } from "../accounts/account-store.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import { createPlan } from "../accounts/plan.ts";
-import { findUserKey, rotateUserKey } from "../accounts/user-keys.ts";
+import { createUserKey, findUserKey } from "../accounts/user-keys.ts";
 import { createUser, findUser } from "../accounts/users.ts";
 import {
+  keyRequestFrom,
   messageFromPlan,
   messageFromUsage,
   messagesFromKeys,
   monthsFrom,
   orAccountsUnavailable,
-  requireGrace,
 } from "./account-messages.ts";
 import type { AccountServiceOptions } from "./account-service.ts";
 import {
-  limitsFrom,
   messageFromUser,
   newUserFrom,
   pageFrom,
+  planChangesFrom,
+  planRulesFrom,
   requireNameField,
   userChangesFrom,
   userPageFrom,
 } from "./admin-messages.ts";
 import { auditEntryFrom } from "./audit.ts";
 import { missingError } from "./request-checks.ts";
+
+/** The operator may create every key. */
+const OPERATOR = { rights: {}, keyHashes: [] };
 
 /** Creates the operations of the operator on users, plans and usage. */
 export function createAdminService({
@@ -76,11 +80,11 @@ export function createAdminService({
       return {};
     },
 
-    async createUserKey({ user: text, graceDays }, context) {
-      requireGrace(graceDays);
+    async createUserKey(request, context) {
+      const newKey = keyRequestFrom(request);
       const { user, created } = await orAccountsUnavailable(async () => {
-        const found = await requireUser(store, text);
-        return { user: found, created: await rotateUserKey(store, found.id, graceDays) };
+        const found = await requireUser(store, request.user);
+        return { user: found, created: await createUserKey(store, found.id, newKey, OPERATOR) };
       });
       audit(auditEntryFrom(context, `users/${user.fingerprint}/keys/${created.fingerprint}`));
       return { key: created.key, keys: messagesFromKeys(created.keys, []) };
@@ -112,7 +116,7 @@ export function createAdminService({
 
     async createPlan(request, context) {
       requireNameField("name", request.name);
-      const plan = createPlan(request.name, limitsFrom(request, false));
+      const plan = createPlan(request.name, planRulesFrom(request));
       await orAccountsUnavailable(() => store.addPlan(plan));
       audit(auditEntryFrom(context, `plans/${plan.name}`));
       return { plan: messageFromPlan(plan) };
@@ -120,7 +124,7 @@ export function createAdminService({
 
     async updatePlan(request, context) {
       requireNameField("name", request.name);
-      const changes = limitsFrom(request, true);
+      const changes = planChangesFrom(request);
       const plan = await orAccountsUnavailable(() => store.updatePlan(request.name, changes));
       audit(auditEntryFrom(context, `plans/${plan.name}`));
       return { plan: messageFromPlan(plan) };

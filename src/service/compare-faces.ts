@@ -42,7 +42,7 @@ export async function compareFaces(
   );
   // The cheap checks of both come first, so that no image is analysed for a request that fails anyway.
   const stored = { source: storedFace("source", source, model), target: storedFace("target", target, model) };
-  const attributes = !assumeAdults;
+  const attributes = !assumeAdults && call.isPermitted("attributes");
   const [one, others] = await Promise.allSettled([
     stored.source ?? embedSource(source!, call, attributes),
     stored.target ? [stored.target] : embedTarget(target!, call, attributes),

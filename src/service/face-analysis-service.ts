@@ -5,7 +5,7 @@ import {
   type AnalyzeImageResponseSchema,
   type AnalyzeImagesRequest,
   type AnalyzeImagesResponseSchema,
-  type FaceAnalysisService,
+  FaceAnalysisService,
   Feature,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { type FalseMatchRates, MAX_FACES } from "../core/index.ts";
@@ -15,6 +15,7 @@ import { reasonFromKind } from "./error-table.ts";
 import { FaceCall, type FaceCallOptions, scopeFrom } from "./face-call.ts";
 import { logHiddenCause, type RequestLog, SUCCESS } from "./interceptors.ts";
 import { mapUnordered } from "./map-unordered.ts";
+import { FEATURE_PERMISSIONS } from "./method-permissions.ts";
 import { createPatientAnalyzer } from "./patient-analyzer.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 import { CANCELED } from "./request-record.ts";
@@ -27,7 +28,7 @@ export interface FaceAnalysisOptions extends FaceCallOptions {
   readonly rates: FalseMatchRates;
 }
 
-/** What a request without features gets. */
+/** What a request without features gets, as far as the caller may. */
 const DEFAULT_FEATURES = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.QUALITY];
 
 /** The longest key of an image in a stream. */
@@ -83,6 +84,7 @@ export function createItemAnalyzer(
       const { request } = message;
       if (!request) throw missingError("request");
       const { signal, record } = item;
+      options.permissions.requireRequest(FaceAnalysisService.method.analyzeImages, message, record.caller!);
       const call = new FaceCall(options, { signal, record, timeoutMs: Number.POSITIVE_INFINITY });
       const response = await analyzeImage(request, call, options.analyzer.identity);
       outcome = SUCCESS;
@@ -106,8 +108,12 @@ async function analyzeImage(
   model: string,
 ): Promise<MessageInitShape<typeof AnalyzeImageResponseSchema>> {
   requireValid("features", chosen.every(isFeature), "has an unknown value");
+  const isPermitted = (feature: Feature) => {
+    const permission = FEATURE_PERMISSIONS[feature];
+    return permission === undefined || call.isPermitted(permission);
+  };
   requireValid("max_faces", maxFaces >= 0 && maxFaces <= MAX_FACES, `must be 0 to ${MAX_FACES}`);
-  const features = new Set(chosen.length > 0 ? chosen : DEFAULT_FEATURES);
+  const features = new Set(chosen.length > 0 ? chosen : DEFAULT_FEATURES.filter(isPermitted));
   const analysis = await call.analyze("image", image, {
     boxes,
     landmarks: features.has(Feature.LANDMARKS) || features.has(Feature.QUALITY),

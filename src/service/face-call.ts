@@ -12,10 +12,12 @@ import {
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
+import type { Permission } from "../permissions.ts";
 import type { QueuedAnalyzer } from "../workers/pool.ts";
 import { signalWithTimeout } from "./deadline.ts";
 import { detailFromImage, type ImageFaces } from "./face-messages.ts";
 import { type ImageMessage, loadImage } from "./image-source.ts";
+import type { PermissionCheck } from "./permission-check.ts";
 import { type RequestRecord, recordFrom } from "./request-record.ts";
 import { serviceErrorFrom } from "./service-error.ts";
 
@@ -23,6 +25,7 @@ import { serviceErrorFrom } from "./service-error.ts";
 export interface FaceCallOptions {
   readonly analyzer: QueuedAnalyzer;
   readonly fetcher: ImageFetcher;
+  readonly permissions: PermissionCheck;
   /** Maximum duration of a request; the caller's own deadline may be shorter. */
   readonly timeoutMs: number;
 }
@@ -57,18 +60,26 @@ type ImageOptions = Omit<AnalyzeOptions & EmbedOptions, "signal" | "onStage">;
 export class FaceCall {
   readonly #analyzer: QueuedAnalyzer;
   readonly #fetcher: ImageFetcher;
+  readonly #permissions: PermissionCheck;
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
   readonly #record: RequestRecord | undefined;
   readonly #milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   readonly #images = new Map<string, ImageFaces>();
 
-  constructor({ analyzer, fetcher, timeoutMs }: FaceCallOptions, scope: CallScope) {
+  constructor({ analyzer, fetcher, permissions, timeoutMs }: FaceCallOptions, scope: CallScope) {
     this.#analyzer = analyzer;
     this.#fetcher = fetcher;
+    this.#permissions = permissions;
     this.#record = scope.record;
     this.#signal = scope.timeoutMs > timeoutMs ? signalWithTimeout(scope.signal, timeoutMs) : scope.signal;
     this.#deadlineMs = performance.now() + Math.min(timeoutMs, scope.timeoutMs);
+  }
+
+  /** Whether the caller has a permission. */
+  isPermitted(permission: Permission): boolean {
+    const caller = this.#record?.caller;
+    return caller !== undefined && this.#permissions.has(caller, permission);
   }
 
   /** Returns the distance of the two faces with 4 decimals. If both images fail, throws the error of the first. */

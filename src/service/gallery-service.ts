@@ -15,6 +15,7 @@ import {
   type SourceFace,
   storeFaces,
 } from "./gallery-call.ts";
+import { listPermittedGalleries } from "./gallery-limit.ts";
 import {
   ALL_GALLERIES,
   messageFromGallery,
@@ -65,9 +66,16 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     },
 
     async listGalleries({ pageSize, pageToken }, context) {
-      const { userId } = callerFrom(context.values);
+      const {
+        userId,
+        rights: { galleryIds: permitted },
+      } = callerFrom(context.values);
       const page = pageFrom(pageSize, pageToken);
-      const found = await orUnavailable(() => galleries.listGalleries(userId, page));
+      const found = await orUnavailable(() =>
+        permitted
+          ? listPermittedGalleries(galleries, userId, permitted, page)
+          : galleries.listGalleries(userId, page),
+      );
       const isLast = found.length < page.size;
       return {
         galleries: found.map((gallery) => messageFromGallery(gallery, model)),

@@ -36,7 +36,9 @@ export async function identifyFaces(
   requireId("gallery_id", galleryId);
   requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
   requireDistance(maxDistance);
-  const { userId } = callerFrom(context.values);
+  const caller = callerFrom(context.values);
+  const { userId } = caller;
+  const isWithinThreshold = !options.permissions.has(caller, "wide-distance");
   const deadlineMs = performance.now() + Math.min(options.timeoutMs, scopeFrom(context).timeoutMs);
   const identifyBy = async (analyzer: QueuedAnalyzer) => {
     const model = analyzer.identity;
@@ -51,6 +53,7 @@ export async function identifyFaces(
           model,
           maxResults: maxResults || 1,
           maxDistance,
+          isWithinThreshold,
           timeoutMs: deadlineMs - performance.now(),
         },
         context.signal,
@@ -60,6 +63,8 @@ export async function identifyFaces(
   };
   const [analyzer, other] = await analyzersFor(userId, galleryId, options);
   return identifyBy(analyzer).catch((error: unknown) => {
+    if (error instanceof GalleryError && error.kind === "distanceTooWide")
+      options.permissions.require(caller, "wide-distance");
     // The gallery may have been replaced by one of the other model meanwhile.
     if (other && serviceErrorFrom(error).kind === "modelMismatch") return identifyBy(other);
     throw error;
@@ -89,14 +94,13 @@ async function facesToIdentify(
   assumeAdults: boolean,
 ): Promise<ProbeFace[]> {
   const { source, box } = requireSource(from);
-  if (source.case === "embedding") {
-    const embedding = embeddingFrom("source.embedding", source.value, model);
-    return [{ embedding, populations: [assumeAdults ? "adults" : "age10Up"] }];
-  }
-  const attributes = !assumeAdults;
+  const unestimated: readonly Population[] = [assumeAdults ? "adults" : "age10Up"];
+  if (source.case === "embedding")
+    return [{ embedding: embeddingFrom("source.embedding", source.value, model), populations: unestimated }];
+  const attributes = !assumeAdults && call.isPermitted("attributes");
   const options = { boxes: optionalBox(box), landmarks: false, attributes, embeddings: true };
   const { faces } = await call.analyze("source", source.value, options);
-  return faces.map(({ box, embedding, populations = ["adults"] }) => ({
+  return faces.map(({ box, embedding, populations = unestimated }) => ({
     box,
     embedding: embedding!,
     populations,

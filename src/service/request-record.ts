@@ -1,5 +1,6 @@
 import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
-import type { PlanLimits } from "../plan-limits.ts";
+import type { PlanRules } from "../accounts/account-store.ts";
+import type { KeyRights } from "../permissions.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** The outcome of a request whose client left before the response. */
@@ -11,8 +12,12 @@ export interface Caller {
   readonly userId: string;
   /** Identifies the user in the log. */
   readonly fingerprint: string;
-  /** The limits of its plan. */
-  readonly plan: PlanLimits;
+  /** The rules of its plan. */
+  readonly plan: PlanRules;
+  /** What its credentials permit. */
+  readonly rights: KeyRights;
+  /** When the first of its keys expires, if one does. */
+  readonly keyExpiresAt?: Date | undefined;
   /** SHA-256 of the keys that the request carries; none if a certificate identifies the user. */
   readonly keyHashes: readonly string[];
 }

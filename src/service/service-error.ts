@@ -75,8 +75,10 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   if (fault instanceof AccountError && fault.kind)
     return new ServiceError(fault.kind, undefined, { cause: fault });
   if (fault instanceof GalleryError) {
-    const { retryAfterMs } = fault;
-    return new ServiceError(fault.kind, fault.message, { cause: fault, retryAfterMs });
+    const { kind, retryAfterMs } = fault;
+    // A caller that lacks the permission gets another error, which names it.
+    if (kind === "distanceTooWide") return new ServiceError("scopeMissing", fault.message, { cause: fault });
+    return new ServiceError(kind, fault.message, { cause: fault, retryAfterMs });
   }
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });

@@ -3,7 +3,7 @@ import type { AccountStore } from "../../src/accounts/account-store.ts";
 import type { AdmissionResult, Caller } from "../../src/accounts/admission-result.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { hashKey } from "../../src/accounts/key.ts";
-import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts";
+import { addTestUser, newKey, openTestStore, storedCount } from "../support/accounts.ts";
 
 const ADDRESS = "203.0.113.5";
 const NOON = new Date("2026-03-31T12:00:00Z");
@@ -129,10 +129,13 @@ describe("authentication", () => {
 
 describe("a key", () => {
   const inOneHour = new Date(NOON.getTime() + 3_600_000);
+  /** Replaces the key "anna" by "new key". */
+  const addKeyBeside = (userId: string, expiresAt: Date) =>
+    store.addKey(userId, newKey(hashKey("new key")), { replaced: { hash: hashKey("anna"), expiresAt } });
 
   test("works beside an older one until that expires", async () => {
     const { id } = await addTestUser(store, "anna", { requestsPerMonth: 10 });
-    await store.rotateKey(id, hashKey("new key"), inOneHour);
+    await addKeyBeside(id, inOneHour);
     for (const keys of ["anna", "new key", ["anna", "new key"]])
       expect(await admit(keys)).toHaveProperty("admitted", true);
     vi.setSystemTime(inOneHour);
@@ -147,7 +150,7 @@ describe("a key", () => {
 
   test("expires while the store is unavailable", async () => {
     const { id } = await addTestUser(store, "anna");
-    await store.rotateKey(id, hashKey("new key"), new Date(NOON.getTime() + 10_000));
+    await addKeyBeside(id, new Date(NOON.getTime() + 10_000));
     let isBroken = false;
     authenticator = openAuthenticator({
       findAccount: async (...args) => {
@@ -173,7 +176,7 @@ describe("a key", () => {
 
   test("shares rate limit, quota and fingerprint with the other key of its user", async () => {
     const { id } = await addTestUser(store, "anna", { requestsPerMonth: 3, requestsPerSecond: 1, burst: 4 });
-    await store.rotateKey(id, hashKey("new key"), inOneHour);
+    await store.addKey(id, newKey(hashKey("new key")));
     const [first, second] = [await admitCaller("anna"), await admitCaller("new key")];
     expect(first.fingerprint).toBe(second.fingerprint);
     expect(second.limits).toMatchObject({ remaining: 1 });

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { hashKey } from "../../src/accounts/key.ts";
 import { ensureTrialUser, trialUserPath } from "../../src/accounts/trial-user.ts";
-import { addTestUser, openTestStore } from "../support/accounts.ts";
+import { addTestUser, newKey, openTestStore } from "../support/accounts.ts";
 
 const KEY = "configured-trial-key";
 
@@ -25,7 +25,8 @@ const ensureGenerated = (mayGenerate = true) =>
 /** Replaces the key of the only user. */
 async function rotate(expiresAt: Date): Promise<void> {
   const [user] = await store.listUsers();
-  await store.rotateKey(user!.id, hashKey("new key"), expiresAt);
+  const replaced = (await store.listKeys(user!.id))[0]!;
+  await store.addKey(user!.id, newKey(hashKey("new key")), { replaced: { hash: replaced.hash, expiresAt } });
 }
 
 describe("a configured trial key", () => {

@@ -221,6 +221,9 @@ describe("visage users", () => {
       keys: [
         {
           fingerprint: FINGERPRINT,
+          name: "first key",
+          scopes: null,
+          galleries: null,
           created_at: expect.any(String),
           expires_at: null,
           last_used_at: null,
@@ -295,12 +298,12 @@ describe("visage plans", () => {
   it("lists the plans in a table and as JSON", async () => {
     const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
     expect(columns).toMatch(
-      /^plan +per second +burst +per month +max image bytes +galleries +gallery faces +retention days +max retention days$/,
+      /^plan +per second +burst +per month +max image bytes +galleries +gallery faces +retention days +max retention days +off$/,
     );
     expect(rows.map((row) => row.split(/ +/))).toEqual([
-      ["basic", "10", "20", "50000", "unlimited", "20", "10000", "unlimited", "unlimited"],
-      ["pro", "50", "100", "1000000", "unlimited", "200", "1000000", "unlimited", "unlimited"],
-      ["trial", "2", "10", "1000", "unlimited", "3", "1000", "unlimited", "unlimited"],
+      ["basic", "10", "20", "50000", "unlimited", "20", "10000", "unlimited", "unlimited", "-"],
+      ["pro", "50", "100", "1000000", "unlimited", "200", "1000000", "unlimited", "unlimited", "-"],
+      ["trial", "2", "10", "1000", "unlimited", "3", "1000", "unlimited", "unlimited", "-"],
       [
         "unlimited",
         "unlimited",
@@ -311,6 +314,7 @@ describe("visage plans", () => {
         "unlimited",
         "unlimited",
         "unlimited",
+        "-",
       ],
     ]);
     expect((await json("plans", "list"))[2]).toEqual({
@@ -323,6 +327,7 @@ describe("visage plans", () => {
       max_gallery_faces: 1000,
       default_retention_days: null,
       max_retention_days: null,
+      off: [],
     });
   });
 
@@ -337,6 +342,7 @@ describe("visage plans", () => {
       max_gallery_faces: null,
       default_retention_days: null,
       max_retention_days: null,
+      off: [],
     };
     const args = [
       "--burst",
@@ -353,6 +359,16 @@ describe("visage plans", () => {
       ...changed,
       requests_per_second: null,
     });
+    const off = ["identify", "export"];
+    const none = ["--galleries", "0", "--gallery-faces", "0"];
+    expect(await json("plans", "set", "trial", ...none, "--off", "export,identify")).toMatchObject({
+      max_galleries: 0,
+      max_gallery_faces: 0,
+      off,
+    });
+    expect(await printed("plans", "list")).toContain(" identify,export");
+    expect(await json("plans", "set", "trial", "--burst", "4")).toMatchObject({ max_galleries: 0, off });
+    expect(await json("plans", "set", "trial", "--off", "none")).toMatchObject({ burst: 4, off: [] });
     expect((await json("plans", "list")).length).toBe(4);
   });
 
@@ -367,6 +383,7 @@ describe("visage plans", () => {
       max_gallery_faces: null,
       default_retention_days: null,
       max_retention_days: null,
+      off: [],
     };
     expect(await json("plans", "set", "slow", "--create", "--per-second", "1.2")).toEqual(added);
     expect(await json("plans", "list")).toContainEqual(added);
@@ -464,7 +481,7 @@ describe("an invalid command line", () => {
   const FORMAT = "8 to 128 printable characters without spaces";
   const DATE = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
   const SUBCOMMANDS =
-    "add, list, show, set-plan, renew, disable, enable, keys, rotate, revoke, set-certificate, remove";
+    "add, list, show, set-plan, renew, disable, enable, keys, add-key, rotate, revoke, set-certificate, remove";
   it.each([
     [["users", "add"], "Option '--name' is required"],
     [["users", "add", "--name", "a", "--key", "short"], `Option '--key' must be ${FORMAT}`],

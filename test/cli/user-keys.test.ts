@@ -43,13 +43,18 @@ describe("visage users keys", () => {
     await store.addUsage("1", [], [{ hash: hashKey(KEY), usedAt: new Date("2026-03-31T12:34:00Z") }]);
     await store.close();
     const [columns, row] = (await users("keys", "ann")).split("\n");
-    expect(columns).toMatch(/^fingerprint +created +expires +last used$/);
+    expect(columns).toMatch(/^fingerprint +name +scopes +galleries +created +expires +last used$/);
     expect(row).toMatch(
-      new RegExp(`^${FINGERPRINT} +\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ +never +2026-03-31T12:34Z$`),
+      new RegExp(
+        `^${FINGERPRINT} +first key +all +all +\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ +never +2026-03-31T12:34Z$`,
+      ),
     );
     expect(await json("keys", KEY)).toEqual([
       {
         fingerprint: FINGERPRINT,
+        name: "first key",
+        scopes: null,
+        galleries: null,
         created_at: expect.any(String),
         expires_at: null,
         last_used_at: "2026-03-31T12:34:00.000Z",
@@ -70,19 +75,32 @@ describe("visage users rotate", () => {
     expect(await json("show", key!)).toMatchObject(await json("show", KEY));
   });
 
-  it("refuses a third key", async () => {
-    await users("rotate", "ann", "--grace", "1");
-    expect(await visage("rotate", "ann")).toMatchObject({ code: 1, stdout: "" });
+  it("replaces the key of a fingerprint, and needs one if there are several", async () => {
+    const args = ["--name", "door", "--scopes", "identify,read", "--gallery", "a", "--gallery", "b"];
+    const { key, keys } = await json("add-key", "ann", ...args, "--days", "90");
+    const door = { name: "door", scopes: ["identify", "read"], galleries: ["a", "b"] };
+    const fingerprint = fingerprintOf(hashKey(key));
+    expect(keys).toContainEqual(expect.objectContaining({ ...door, fingerprint }));
+    expect(await users("keys", "ann")).toMatch(/\ndoor|door +identify,read +a,b /);
     expect(await errorOf("rotate", "ann")).toBe(
-      "visage: The user has 2 keys already. Revoke one of them, or wait until it expires",
+      'visage: ann has several keys; name one by its fingerprint, as "visage users keys" prints it',
     );
+    const rotated = await json("rotate", "ann", fingerprint, "--grace", "0");
+    expect(rotated.keys).toHaveLength(2);
+    const { expires_at, ...created } = rotated.keys.find(
+      (one: { fingerprint: string }) => one.fingerprint === fingerprintOf(hashKey(rotated.key)),
+    );
+    expect(created).toMatchObject(door);
+    expect((Date.parse(expires_at) - Date.now()) / DAY_MS).toBeCloseTo(90, 1);
+    expect(await errorOf("keys", key)).toBe("visage: No user has this name, fingerprint or key");
   });
 
-  it("ends all other keys at once without grace", async () => {
-    await users("rotate", "ann");
-    const { key, keys } = await json("rotate", "ann", "--grace", "0");
-    expect(keys).toMatchObject([{ fingerprint: fingerprintOf(hashKey(key)), expires_at: null }]);
-    expect(await errorOf("keys", KEY)).toBe("visage: No user has this name, fingerprint or key");
+  it.each([
+    [["--scopes", "everything"], "Option '--scopes' must be a list of analyze, "],
+    [["--days", "0"], "Option '--days' must be a positive integer, not '0'"],
+    [["--name", " "], "A name must have"],
+  ])("adds no key with %j", async (args, reason) => {
+    expect((await visage("add-key", "ann", ...args)).stderr).toContain(reason);
   });
 
   it.each(["-1", "1.5", "week", "3651"])("rejects a grace of %s", async (grace) => {
@@ -94,14 +112,14 @@ describe("visage users rotate", () => {
 
 describe("visage users revoke", () => {
   it("removes a key by its fingerprint", async () => {
-    const { key } = await json("rotate", "ann");
+    const { key } = await json("add-key", "ann");
     expect(await users("revoke", "ann", FINGERPRINT)).toBe(`Revoked the key ${FINGERPRINT} of ann.\n`);
     expect(await json("keys", "ann")).toHaveLength(1);
     expect(await users("revoke", "ann", key)).toBe(
-      `Revoked the key ${fingerprintOf(hashKey(key))} of ann.\nann has no other key. Add one with "visage users rotate".\n`,
+      `Revoked the key ${fingerprintOf(hashKey(key))} of ann.\nann has no other key. Add one with "visage users add-key".\n`,
     );
     expect(await users("keys", "ann")).toBe("The user has no keys.\n");
-    await users("rotate", "ann");
+    await users("add-key", "ann");
     expect(await json("keys", "ann")).toHaveLength(1);
   });
 

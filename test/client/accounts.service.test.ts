@@ -34,7 +34,7 @@ test("an operator creates a user, who sees the account and replaces the key", as
   expectTypeOf(account.getAccount).returns.resolves.toEqualTypeOf<GetAccountResponse>();
   expect(await account.getAccount()).toMatchObject({ name: "acme", plan: { name: "gold" } });
   expect((await account.getUsage({ firstMonth: "2026-01" })).counts).toEqual([]);
-  const created = await account.createKey({ graceDays: 1 });
+  const created = await account.createKey({});
   const { fingerprint } = created.keys.find(({ current }) => current)!;
   await openClient(created.key).account.deleteKey({ fingerprint });
   expect((await openClient(created.key).account.getAccount()).keys).toHaveLength(1);

@@ -11,7 +11,7 @@ import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { addTestUser } from "../support/accounts.ts";
+import { addTestUser, newKey } from "../support/accounts.ts";
 import { execute, hasPostgres, lockTables, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { ADMIN_KEY, startTestService } from "../support/service.ts";
 import { createRestClient } from "../support/unary-clients.ts";
@@ -60,7 +60,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   GetAccount: { method: account.getAccount, request: () => ({}), hasChanged: async () => false },
   CreateKey: {
     method: account.createKey,
-    request: () => ({ graceDays: 0 }),
+    request: (key) => ({ replaces: fingerprintOf(hashKey(key)), graceDays: 0 }),
     hasChanged: async (key) => (await countKeys(key)) === 1,
   },
   DeleteKey: {
@@ -200,7 +200,7 @@ describe.skipIf(!hasPostgres).each(Object.entries(PROTOCOLS))("over %s", (_, sta
       async (point) => {
         const key = `cancelling-account-${++users}`;
         const { id } = await addTestUser(store, key);
-        await store.rotateKey(id, hashKey(otherKey(key)), new Date(Date.now() + 86_400_000));
+        await store.addKey(id, newKey(hashKey(otherKey(key))));
         const requestId = `cancelled-${users}`;
         const authorization = `Bearer ${call.isAdmin ? ADMIN_KEY : key}`;
         const headers = { authorization, "x-request-id": requestId };

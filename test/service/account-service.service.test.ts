@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { AccountService, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
@@ -10,7 +10,7 @@ import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { addTestUser } from "../support/accounts.ts";
+import { addTestUser, newKey } from "../support/accounts.ts";
 import { requestFaceVector, startTestService } from "../support/service.ts";
 import { createRestClient, createUnaryClients } from "../support/unary-clients.ts";
 
@@ -102,7 +102,10 @@ describe("GetAccount", () => {
     expect(await requestFaceVector(service, ended)).toBe(402);
     const { subscription } = await clientOf(ended).call(getAccount, {});
     expect(subscription!.state).toBe(SubscriptionState.ENDED);
-    const { key } = await clientOf(ended).call(createKey, { graceDays: 0 });
+    const { key } = await clientOf(ended).call(createKey, {
+      replaces: fingerprint(ended),
+      graceDays: 0,
+    });
     expect((await clientOf(key).call(getAccount, {})).keys).toHaveLength(1);
 
     const early = await addUser({}, { startsAt: new Date(Date.now() + DAY_MS) });
@@ -164,54 +167,84 @@ describe("GetUsage", () => {
 });
 
 describe("keys", () => {
-  test("are rotated and deleted over every protocol", async () => {
+  test("are created, replaced and deleted over every protocol", async () => {
     for (const [i, { name }] of createUnaryClients(service.port, {}).entries()) {
       const old = await addUser();
       const client = createUnaryClients(service.port, bearer(old))[i]!;
-      const created = await client.call(createKey, {});
-      expect(created.key, name).toMatch(/^vsg_[0-9a-f]{32}$/);
-      expect(created.keys).toMatchObject([
-        { fingerprint: fingerprint(old), current: true },
-        { fingerprint: fingerprint(created.key), current: false },
-      ]);
-      const graceMs = timestampDate(created.keys[0]!.expireTime!).getTime() - Date.now();
+      const door = { name: "door", scopes: ["identify"], galleryIds: ["staff"] };
+      const added = await client.call(createKey, door);
+      expect(added.key, name).toMatch(/^vsg_[0-9a-f]{32}$/);
+      const created = await client.call(createKey, { replaces: fingerprint(added.key) });
+      const keys = new Map(created.keys.map((key) => [key.fingerprint, key]));
+      expect(keys.get(fingerprint(old)), name).toMatchObject({
+        name: "first key",
+        scopes: [],
+        current: true,
+      });
+      expect(keys.get(fingerprint(old))!.expireTime).toBeUndefined();
+      const graceMs = timestampDate(keys.get(fingerprint(added.key))!.expireTime!).getTime() - Date.now();
       expect(Math.round(graceMs / DAY_MS)).toBe(7);
-      await expect(client.call(createKey, {}), name).rejects.toThrow("TOO_MANY_KEYS");
-      await expect(client.call(deleteKey, { fingerprint: fingerprint(old) }), name).rejects.toThrow(
-        "KEY_IN_USE",
-      );
-      await expect(client.call(deleteKey, { fingerprint: "0123456789" }), name).rejects.toThrow(
-        "KEY_NOT_FOUND",
-      );
-      const renewed = createUnaryClients(service.port, bearer(created.key))[i]!;
-      await renewed.call(deleteKey, { fingerprint: fingerprint(old) });
-      expect((await renewed.call(getAccount, {})).keys).toMatchObject([
-        { fingerprint: fingerprint(created.key), current: true },
-      ]);
+      expect(keys.get(fingerprint(created.key))).toMatchObject({ ...door, current: false });
+      for (const [reason, deleted] of [
+        ["KEY_IN_USE", fingerprint(old)],
+        ["KEY_NOT_FOUND", "0123456789"],
+      ] as const)
+        await expect(client.call(deleteKey, { fingerprint: deleted }), name).rejects.toThrow(reason);
+      await client.call(deleteKey, { fingerprint: fingerprint(added.key) });
+      expect((await client.call(getAccount, {})).keys).toHaveLength(2);
     }
+  });
+
+  test("create, replace and delete only keys that can do no more and last no longer", async () => {
+    const full = await addUser();
+    const soon = timestampFromDate(new Date(Date.now() + DAY_MS));
+    const limits = { scopes: ["identify", "account"], galleryIds: ["staff"], expireTime: soon };
+    const { key: limited } = await clientOf(full).call(createKey, limits);
+    const client = clientOf(limited);
+    // What is missing is as in the key of the request.
+    const { key: copy, keys } = await client.call(createKey, {});
+    expect(keys.find((key) => key.fingerprint === fingerprint(copy))).toMatchObject(limits);
+    await client.call(createKey, { scopes: ["identify"], replaces: fingerprint(copy), graceDays: 0 });
+    const escalations = [
+      { scopes: ["identify", "export"] },
+      { galleryIds: ["staff", "guests"] },
+      { expireTime: timestampFromDate(new Date(Date.now() + 2 * DAY_MS)) },
+      { replaces: fingerprint(full) },
+      { replaces: fingerprint(full), scopes: ["identify"], galleryIds: ["staff"], expireTime: soon },
+    ];
+    for (const escalation of escalations)
+      await expect(client.call(createKey, escalation)).rejects.toThrow("RIGHTS_EXCEEDED");
+    await expect(client.call(deleteKey, { fingerprint: fingerprint(full) })).rejects.toThrow(
+      "RIGHTS_EXCEEDED",
+    );
+    const { key: other } = await clientOf(full).call(createKey, { scopes: ["identify"] });
+    await expect(clientOf(other).call(createKey, {})).rejects.toThrow("SCOPE_MISSING");
+    // Two keys in one request can do what both can.
+    const both = createRestClient(service.port, { ...bearer(full), "x-api-key": limited });
+    await expect(both.call(createKey, { scopes: ["export"] })).rejects.toThrow("RIGHTS_EXCEEDED");
   });
 
   test("that were just deleted create no other key, although they are still cached", async () => {
     const stolen = await addUser();
     const { key } = await clientOf(stolen).call(createKey, {});
     await clientOf(key).call(deleteKey, { fingerprint: fingerprint(stolen) });
-    await expect(clientOf(stolen).call(createKey, { graceDays: 0 })).rejects.toThrow("UNKNOWN_USER");
+    await expect(clientOf(stolen).call(createKey, {})).rejects.toThrow("UNKNOWN_USER");
     await expect(clientOf(stolen).call(deleteKey, { fingerprint: fingerprint(key) })).rejects.toThrow(
       "UNKNOWN_USER",
     );
     expect((await clientOf(key).call(getAccount, {})).keys).toHaveLength(1);
   });
 
-  test("are never more than two, however many rotations race", async () => {
+  test("are never more than twenty, however many requests race", async () => {
     const key = await addUser();
+    const [user] = await store.findUsers(key);
+    for (let i = 0; i < 14; i++) await store.addKey(user!.id, newKey(hashKey(`${key}-${i}`)));
     const client = clientOf(key);
-    const results = await Promise.allSettled(
-      Array.from({ length: 8 }, () => client.call(createKey, { graceDays: 1 })),
-    );
-    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => client.call(createKey, {})));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     for (const result of results)
       if (result.status === "rejected") expect(result.reason.message).toBe("TOO_MANY_KEYS");
-    expect((await client.call(getAccount, {})).keys).toHaveLength(2);
+    expect((await client.call(getAccount, {})).keys).toHaveLength(20);
   });
 
   test("of other users are out of reach", async () => {
@@ -223,8 +256,17 @@ describe("keys", () => {
     expect((await clientOf(other).call(getAccount, {})).keys).toHaveLength(1);
   });
 
-  test.each([-1, 3651])("reject a grace of %i days", async (graceDays) => {
-    await expect(clientOf(await addUser()).call(createKey, { graceDays })).rejects.toThrow("BAD_REQUEST");
+  test.each([
+    { replaces: "0123456789", graceDays: -1 },
+    { replaces: "0123456789", graceDays: 3651 },
+    { graceDays: 1 },
+    { scopes: ["everything"] },
+    { name: " " },
+    { galleryIds: ["a/b"] },
+    { galleryIds: Array.from({ length: 21 }, (_, i) => `g${i}`) },
+    { expireTime: timestampFromDate(new Date(Date.now() - 1_000)) },
+  ])("are not created by %o", async (request) => {
+    await expect(clientOf(await addUser()).call(createKey, request)).rejects.toThrow("BAD_REQUEST");
   });
 
   test("leave audit lines without the key", async () => {

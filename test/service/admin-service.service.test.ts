@@ -6,10 +6,11 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { AccountService, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
-import { LIMIT_NAMES, PLAN_LIMITS } from "../../src/plan-limits.ts";
+import { fieldOfLimit, LIMIT_NAMES, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { photograph } from "../support/images.ts";
 import { openSocket, readResponse } from "../support/raw-http.ts";
@@ -117,9 +118,20 @@ describe("the operator", () => {
   test("rotates and deletes the keys of a user, also the last one", async () => {
     for (const client of adminClients()) {
       const { key } = await client.call(method.createUser, { name });
-      const created = await client.call(method.createUserKey, { user: name, graceDays: 0 });
+      const first = fingerprintOf(hashKey(key));
+      const door = { name: "door", scopes: ["identify"], galleryIds: ["staff"] };
+      const added = await client.call(method.createUserKey, { user: name, ...door });
+      expect(added.keys, client.name).toEqual(
+        expect.arrayContaining([expect.objectContaining(door), expect.objectContaining({ scopes: [] })]),
+      );
+      await client.call(method.deleteUserKey, { user: name, fingerprint: fingerprintOf(hashKey(added.key)) });
+      const created = await client.call(method.createUserKey, {
+        user: name,
+        replaces: first,
+        graceDays: 0,
+      });
       expect(created.key, client.name).not.toBe(key);
-      expect(created.keys).toHaveLength(1);
+      expect(created.keys).toMatchObject([{ name: "first key" }]);
       const [{ fingerprint } = { fingerprint: "" }] = created.keys;
       await expect(
         client.call(method.deleteUserKey, { user: name, fingerprint: "0000000000" }),
@@ -137,11 +149,16 @@ describe("the operator", () => {
       await expect(client.call(method.createPlan, { name })).rejects.toThrow("PLAN_EXISTS");
       const changed = await client.call(method.updatePlan, {
         name,
-        requestsPerSecond: 0,
         requestsPerMonth: 10n,
+        maxGalleries: 0n,
+        unlimited: ["requests_per_second"],
+        off: ["urls", "galleries"],
       });
-      expect(changed.plan).toMatchObject({ burst: 3n, requestsPerMonth: 10n });
+      expect(changed.plan).toMatchObject({ burst: 3n, requestsPerMonth: 10n, maxGalleries: 0n });
+      expect(changed.plan!.off).toEqual(["identify", "read", "enrol", "export", "delete", "urls"]);
       expect(changed.plan!.requestsPerSecond).toBeUndefined();
+      const switchedOn = await client.call(method.updatePlan, { name, off: ["none"] });
+      expect(switchedOn.plan).toEqual({ ...changed.plan, off: [] });
       await client.call(method.createUser, { name, plan: name });
       const { plans } = await client.call(method.listPlans, {});
       expect(plans.find(({ plan }) => plan!.name === name)).toMatchObject({ userCount: 1 });
@@ -159,8 +176,7 @@ describe("the operator", () => {
     const { plan } = await admin.call(method.createPlan, { name, ...limits });
     expect(plan).toMatchObject({ name, ...limits });
     for (const limit of LIMIT_NAMES.filter((one) => !PLAN_LIMITS[one].isRequired)) {
-      const zero = PLAN_LIMITS[limit].kind === "rate" ? 0 : 0n;
-      const changed = await admin.call(method.updatePlan, { name, [limit]: zero });
+      const changed = await admin.call(method.updatePlan, { name, unlimited: [fieldOfLimit(limit)] });
       expect(changed.plan![limit], limit).toBeUndefined();
     }
     await admin.call(method.deletePlan, { name });
@@ -248,6 +264,11 @@ describe("the operator", () => {
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerSecond: 1e-320 })],
       ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", requestsPerSecond: 0.0009 })],
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", maxGalleries: 2n ** 60n })],
+      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", requestsPerMonth: 0n })],
+      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", unlimited: ["burst"] })],
+      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", unlimited: ["maxGalleries"] })],
+      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", off: ["export", "none"] })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", off: ["everything"] })],
       ["PLAN_NOT_FOUND", () => admin.call(method.updatePlan, { name: "none" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "x" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "2026-00" })],

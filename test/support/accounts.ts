@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
+import type { AccountStore, NewKey, Plan, User } from "../../src/accounts/account-store.ts";
 import { createUserId, fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 
@@ -39,6 +39,11 @@ export async function addTestUser(
   };
   await store.addUser(user, hashKey(key));
   return user;
+}
+
+/** Creates a key to add, without a name and for everything by default. */
+export function newKey(hash: string, fields: Partial<NewKey> = {}): NewKey {
+  return { hash, name: "", expiresAt: undefined, ...fields };
 }
 
 /** Returns the stored number of requests of all users with an outcome. */

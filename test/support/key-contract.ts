@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AccountError, type AccountStore } from "../../src/accounts/account-store.ts";
+import {
+  AccountError,
+  type AccountStore,
+  type KeyAddition,
+  MAX_LIVE_KEYS,
+} from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
+import { newKey } from "./accounts.ts";
 import {
   addUser,
   createUsage,
@@ -25,9 +31,6 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
     const FIRST = keyHashOf(ann);
     const [SECOND, THIRD] = [hashKey("second"), hashKey("third")];
     const hashes = async () => (await store.listKeys(ann.id)).map(({ hash }) => hash).toSorted();
-    // Without an order: both keys may be created in the same millisecond.
-    const expiries = async () =>
-      new Map((await store.listKeys(ann.id)).map(({ hash, expiresAt }) => [hash, expiresAt]));
 
     beforeEach(async () => {
       location = await createLocation();
@@ -35,11 +38,15 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
       for (const user of [ann, bob]) await addUser(store, user);
     });
 
-    test("start with one that does not expire", async () => {
+    const add = (hash: string, addition?: KeyAddition) => store.addKey(ann.id, newKey(hash), addition);
+    const replace = (hash: string, expiresAt: Date) => add(hash, { replaced: { hash: FIRST, expiresAt } });
+
+    test("start with one for everything that does not expire", async () => {
       const [key, ...others] = await store.listKeys(ann.id);
       expect(key).toEqual({
         hash: FIRST,
         fingerprint: fingerprintOf(FIRST),
+        name: "first key",
         createdAt: expect.any(Date),
         expiresAt: undefined,
         lastUsedAt: undefined,
@@ -48,9 +55,18 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
       expect(others).toEqual([]);
     });
 
+    test("have a name, scopes, galleries and an expiry", async () => {
+      const rights = { scopes: ["identify", "read"], galleryIds: ["staff"] } as const;
+      const key = newKey(SECOND, { name: "door", expiresAt: inHours(1), ...rights });
+      expect(await store.addKey(ann.id, key)).toContainEqual(expect.objectContaining(key));
+      expect(await store.findAccount({ keyHash: SECOND }, MONTH)).toMatchObject({ user: ann, rights });
+      for (const selector of [{ keyHash: FIRST }, { certificateSubject: "ann.example" }, { userId: ann.id }])
+        expect(await store.findAccount(selector, MONTH)).toMatchObject({ user: ann, rights: {} });
+    });
+
     test("are valid side by side after a rotation, with the same usage", async () => {
       const expiresAt = inHours(1);
-      await store.rotateKey(ann.id, SECOND, expiresAt);
+      await replace(SECOND, expiresAt);
       await store.addUsage("1", [createUsage(ann, 7)]);
       const account = { user: ann, usedThisMonth: 7 };
       expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toMatchObject({
@@ -64,54 +80,53 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
       for (const hash of [FIRST, SECOND]) expect(await store.findUsers(hash)).toEqual([ann]);
     });
 
-    test("keep an earlier expiry, and are at most two", async () => {
+    test("keep an earlier expiry when they are replaced, and the others stay as they are", async () => {
       const expiresAt = inHours(1);
-      await store.rotateKey(ann.id, SECOND, expiresAt);
-      const rotating = store.rotateKey(ann.id, THIRD, inHours(9));
-      await expect(rotating).rejects.toThrow(AccountError);
-      await expect(rotating).rejects.toThrow("The user has 2 keys already. Revoke one of them");
-      // Nothing has changed.
-      expect(await expiries()).toEqual(
+      await replace(SECOND, expiresAt);
+      await replace(THIRD, inHours(9));
+      const keys = await store.listKeys(ann.id);
+      expect(new Map(keys.map(({ hash, expiresAt }) => [hash, expiresAt]))).toEqual(
         new Map([
           [FIRST, expiresAt],
           [SECOND, undefined],
-        ]),
-      );
-      await store.removeKey(SECOND);
-      await store.rotateKey(ann.id, THIRD, inHours(9));
-      expect(await expiries()).toEqual(
-        new Map([
-          [FIRST, expiresAt],
           [THIRD, undefined],
         ]),
       );
-    });
-
-    test("are all replaced by a rotation without grace, however many there are", async () => {
-      await store.rotateKey(ann.id, SECOND, inHours(1));
-      await store.rotateKey(ann.id, THIRD, new Date());
-      expect(await hashes()).toEqual([THIRD]);
+      await replace(hashKey("fourth"), new Date());
+      expect(await hashes()).toEqual([SECOND, THIRD, hashKey("fourth")].toSorted());
       expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
     });
 
-    test("are at most two after concurrent rotations", async () => {
+    test("are at most twenty after concurrent additions", async () => {
       const others = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
       const results = await Promise.allSettled(
-        others.map((other, i) => other.rotateKey(ann.id, hashKey(`${i}`), inHours(1))),
+        Array.from({ length: 24 }, (_, i) =>
+          others[i % others.length]!.addKey(ann.id, newKey(hashKey(`${i}`))),
+        ),
       );
-      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      expect(await hashes()).toHaveLength(2);
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_LIVE_KEYS - 1);
+      expect(results.find((result) => result.status === "rejected")?.reason).toEqual(
+        new AccountError(
+          "The user has 20 keys already. Revoke one of them, or wait until it expires",
+          "tooManyKeys",
+        ),
+      );
+      expect(await hashes()).toHaveLength(MAX_LIVE_KEYS);
+      // One that ends at once makes room for its successor.
+      await replace(SECOND, new Date());
+      expect(await hashes()).toHaveLength(MAX_LIVE_KEYS);
     });
 
     test("are unknown once they have expired", async () => {
-      await store.rotateKey(ann.id, SECOND, new Date(Date.now() + 2_000));
+      await replace(SECOND, new Date(Date.now() + 2_000));
       expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toMatchObject({ user: ann });
       await expect.poll(() => store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
       expect(await store.listKeys(ann.id)).toHaveLength(2);
       // An administrator can still see whose key it was.
       expect(await store.findUsers(FIRST)).toEqual([ann]);
-      // An expired key does not count, and the next rotation removes it.
-      await store.rotateKey(ann.id, THIRD, inHours(1));
+      // The next addition removes it, and it can create no other one.
+      await expect(add(THIRD, { requiredHashes: [FIRST] })).rejects.toMatchObject({ kind: "unknownUser" });
+      await add(THIRD);
       expect(await hashes()).toEqual([SECOND, THIRD].toSorted());
     });
 
@@ -120,17 +135,22 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
       expect(await store.listKeys(ann.id)).toEqual([]);
       expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
       expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ user: ann });
-      await store.rotateKey(ann.id, SECOND, inHours(1));
+      await add(SECOND);
       expect(await hashes()).toEqual([SECOND]);
     });
 
     test("belong to one user", async () => {
       const taken = new AccountError("This key is already in use");
       await expect(store.addUser(createUser("eve"), FIRST)).rejects.toThrow(taken);
-      await expect(store.rotateKey(bob.id, FIRST, inHours(1))).rejects.toThrow(taken);
+      await expect(store.addKey(bob.id, newKey(FIRST))).rejects.toThrow(taken);
       expect(await store.listUsers()).toEqual([ann, bob]);
       expect(await store.listKeys(bob.id)).toMatchObject([{ expiresAt: undefined }]);
-      await expect(store.rotateKey("nobody", SECOND, inHours(1))).rejects.toThrow("The user does not exist");
+      await expect(store.addKey("nobody", newKey(SECOND))).rejects.toThrow("The user does not exist");
+      // Keys of others cannot be replaced.
+      const replaced = { hash: FIRST, expiresAt: new Date() };
+      await expect(store.addKey(bob.id, newKey(SECOND), { replaced })).rejects.toMatchObject({
+        kind: "keyNotFound",
+      });
     });
 
     test("are removed with their user", async () => {

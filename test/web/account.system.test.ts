@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
+import { type AccountStore, MAX_LIVE_KEYS, type Plan, type User } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { addTestUser } from "../support/accounts.ts";
+import { addTestUser, newKey } from "../support/accounts.ts";
 import { hasBrowser, openTab } from "../support/browser.ts";
 import { checkPage, SIZES } from "../support/page-checks.ts";
 import { requestFaceVector } from "../support/service.ts";
@@ -153,14 +153,14 @@ describe.runIf(hasBrowser)("the account page", () => {
     expect(await requestFaceVector(site.service, key)).toBe(200);
   });
 
-  test("says why no third key is created", async () => {
+  test("says why no key is created beyond twenty", async () => {
     const key = await addUser();
     const [user] = await store.findUsers(key);
-    await store.rotateKey(user!.id, hashKey(`${key}-second`), new Date(Date.now() + 86_400_000));
+    for (let i = 1; i < MAX_LIVE_KEYS; i++) await store.addKey(user!.id, newKey(hashKey(`${key}-${i}`)));
     const { page } = await open(key);
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-    await page.getByText("There are two keys already.").waitFor();
+    await page.getByText("There are 20 keys already.").waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });

@@ -104,6 +104,29 @@ export const ACCESS_ERRORS = {
     cause: "A web page of another origin called an operation of the operator.",
     remedy: "Call it from a program, or from a page of the service itself.",
   }),
+  purposeDisabled: row("4009", Code.PermissionDenied, 403, {
+    text: "The purpose of the request is switched off by the service or by the plan.",
+    operations: USER_SERVICES,
+    cause:
+      "The operator has switched off what the request needs, for the whole service (`VISAGE_OFF`) or for the plan of the user. `permission` in the metadata names it, and `by` says where.",
+    remedy: "Leave it out, or ask the operator.",
+    playground: {
+      title: "This is switched off.",
+      text: "The operator of this service has switched it off.",
+    },
+    galleries: { title: "This is switched off.", text: "The operator of this service has switched it off." },
+    accounts: { title: "The operator of this service has switched this off." },
+  }),
+  scopeMissing: row("4010", Code.PermissionDenied, 403, {
+    text: "The key of the request lacks a scope that the request needs.",
+    operations: USER_SERVICES,
+    cause:
+      "The key is limited to scopes or galleries. `permission` in the metadata names the scope that is missing.",
+    remedy: "Use a key with that scope. Whoever has a key with the scope `account` can create one.",
+    playground: { title: "This user id is not for this.", text: "Use one with more scopes." },
+    galleries: { title: "This user id is not for this.", text: "Use one with more scopes." },
+    accounts: { title: "This user id is not for accounts. Use one that has the scope account." },
+  }),
   noSuchPath: row("4040", Code.Unimplemented, 404, {
     text: "This path does not exist.",
     firstGenerationText: MISSING_DETAILS,

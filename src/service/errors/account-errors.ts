@@ -46,18 +46,24 @@ export const ACCOUNT_ERRORS = {
     remedy: "Give these users another plan first.",
   }),
   tooManyKeys: row("7008", Code.FailedPrecondition, 422, {
-    text: "The user has two keys already and one must be deleted or expire first.",
+    text: "The user has 20 keys already and one must be deleted or expire first.",
     operations: ["AccountService", "AdminService"],
-    cause: "A user has at most two live keys.",
-    remedy: "Delete the key that is no longer used, then create the new one.",
-    accounts: {
-      title: "There are two keys already. Delete one of them first, or let the other keys end at once.",
-    },
+    cause: "A user has at most 20 live keys.",
+    remedy: "Delete a key that is no longer used, then create the new one.",
+    accounts: { title: "There are 20 keys already. Delete one of them first." },
   }),
   keyInUse: row("7009", Code.FailedPrecondition, 422, {
     text: "The key of the request itself cannot be deleted.",
     operations: ["AccountService"],
     cause: "The request would delete the key that it was sent with.",
-    remedy: "Send the request with the user's other key.",
+    remedy: "Send the request with another key of the user.",
+  }),
+  rightsExceeded: row("7010", Code.PermissionDenied, 403, {
+    text: "The key can do more than the key of the request or is valid for longer.",
+    operations: ["AccountService"],
+    cause:
+      "A key can create, replace and delete only keys that have at most its own scopes and galleries, and create none that is valid for longer.",
+    remedy: "Use a key with more rights, or ask for fewer.",
+    accounts: { title: "Your user id cannot do this to a key that can do more or is valid for longer." },
   }),
 };

@@ -24,7 +24,7 @@ class AccountServiceTest {
         var account = client.account();
         assertEquals(name, account.getAccount().getName());
         assertEquals(0, account.getUsage(request -> {}).getCountsCount());
-        for (var key : account.createKey(request -> request.setGraceDays(1)).getKeysList()) {
+        for (var key : account.createKey(request -> request.setName("new")).getKeysList()) {
           if (!key.getCurrent()) account.deleteKey(request -> request.setFingerprint(key.getFingerprint()));
         }
         assertEquals(1, account.getAccount().getKeysCount());

@@ -91,8 +91,8 @@ export function createServices(options: ServicesOptions): readonly ServedService
   const interceptors = [
     recordOutcome,
     translateErrors(log),
-    recheckCaller,
     checkPermissions(permissions, options.galleries),
+    recheckCaller,
   ];
 
   const transportTo = <Service extends DescService>(service: Service, implementation: ServiceImpl<Service>) =>

@@ -1,14 +1,13 @@
-import type { Message } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import type { GalleryStore } from "../galleries/gallery-store.ts";
 import { limitToGalleries } from "./gallery-limit.ts";
 import type { PermissionCheck } from "./permission-check.ts";
-import { callerFrom } from "./request-record.ts";
+import { callerFrom, recordFrom } from "./request-record.ts";
 
 /**
- * Checks every request, and every message of a stream, before the operation gets it. Streams end when a permission is
- * withdrawn: the edge reads the caller of a stream again every second. The images of AnalyzeImages are checked one by
- * one instead, because an error belongs to one image.
+ * Checks every request, and every message of a stream, before the operation gets it. The images of AnalyzeImages are
+ * checked one by one instead, because an error belongs to one image.
  */
 export function checkPermissions(
   check: PermissionCheck,
@@ -27,20 +26,26 @@ export function checkPermissions(
       await requirePermitted(request.message);
       return next(request);
     }
+    recheckPermissions(check, method, contextValues);
     if (method.methodKind === "bidi_streaming") return next(request);
-    const response = await next({ ...request, message: mapMessages(request.message, requirePermitted) });
-    if (!response.stream) return response;
-    const requireStill = <M>(message: M): M => {
-      check.requireMethod(method, callerFrom(contextValues));
-      return message;
-    };
-    return { ...response, message: mapMessages(response.message, requireStill) };
+    return next({ ...request, message: mapMessages(request.message, requirePermitted) });
+  };
+}
+
+/** Lets the check of a stream's caller, which goes on until the stream ends, notice what is switched off meanwhile. */
+function recheckPermissions(check: PermissionCheck, method: DescMethod, values: ContextValues): void {
+  const record = recordFrom(values);
+  const recheck = record?.recheckCaller;
+  if (!record || !recheck) return;
+  record.recheckCaller = async () => {
+    await recheck();
+    check.requireMethod(method, callerFrom(values));
   };
 }
 
 async function* mapMessages<M>(
   messages: AsyncIterable<M>,
-  map: (message: M) => M | Promise<M>,
+  map: (message: M) => Promise<M>,
 ): AsyncGenerator<M> {
   for await (const message of messages) yield await map(message);
 }

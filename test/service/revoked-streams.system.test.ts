@@ -55,6 +55,10 @@ const CHANGES = {
   "is disabled": ["UNKNOWN_USER", () => store.updateUser(user.id, { enabled: false })],
   "is deleted": ["UNKNOWN_USER", () => store.removeUser(user.id)],
   "loses the key": ["UNKNOWN_USER", () => store.removeKey(hashKey(key))],
+  "loses the permission": [
+    "PURPOSE_DISABLED",
+    () => store.updatePlan(key, { off: ["read", "enrol", "export"] }),
+  ],
   "has no subscription any more": [
     "NO_SUBSCRIPTION",
     () => store.updateUser(user.id, { endsAt: new Date("2021-01-01T00:00:00Z") }),

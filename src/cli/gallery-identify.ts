@@ -51,6 +51,8 @@ const LIMITS = { concurrency: MAX_IN_FLIGHT, maxPending: 8 * MAX_IN_FLIGHT };
 const COLUMNS = ["#", "rectangle", "person", "name", "distance", "threshold", "population"];
 const TEXT_COLUMNS = ["rectangle", "person", "name", "population"];
 const DECIMALS = 4;
+/** As the service rounds distances. */
+const DISTANCE_DECIMALS = 2;
 
 /** The faces of a photo, or why there are none. */
 type IdentifiedPhoto =
@@ -156,7 +158,7 @@ function formatPhoto(file: string, { faces, candidatesOnly, stale }: Identificat
       ...face,
       personId,
       replaceControlCharacters(displayName),
-      distance.toFixed(DECIMALS),
+      distance.toFixed(DISTANCE_DECIMALS),
       ...rule,
     ]);
   });

@@ -16,7 +16,7 @@ import {
 } from "../core/index.ts";
 import { type FaceCall, optionalBox } from "./face-call.ts";
 import { embeddingFrom, missingError, requireValid } from "./request-checks.ts";
-import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
+import { messageFromBox, POPULATIONS, roundDistance } from "./typed-messages.ts";
 
 /** A face to compare. */
 interface ComparedFace {
@@ -64,8 +64,9 @@ export async function compareFaces(
       .toSorted((a, b) => a.distance - b.distance)
       .map(({ box, distance, threshold: { isHeld, ...rated } }) => ({
         ...(box && { box: messageFromBox(box) }),
-        distance: Math.fround(distance),
-        confidence: Math.fround(confidenceOf(distance)),
+        distance: roundDistance(distance),
+        // It would tell the distance otherwise.
+        confidence: Math.fround(confidenceOf(roundDistance(distance))),
         matched: isHeld && distance < rated.distance,
         threshold: Math.fround(rated.distance),
         falseMatchRate: Math.fround(rated.falseMatchRate),

@@ -13,7 +13,7 @@ import { requireDistance, requireId } from "./gallery-messages.ts";
 import { embeddingFrom, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { serviceErrorFrom } from "./service-error.ts";
-import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
+import { messageFromBox, POPULATIONS, roundDistance } from "./typed-messages.ts";
 
 const MAX_RESULTS = 100;
 
@@ -117,7 +117,7 @@ function responseFromResult(
       const { candidatesReason } = threshold;
       return {
         ...(box && { box: messageFromBox(box) }),
-        matches: matches.map((match) => ({ ...match, distance: Math.fround(match.distance) })),
+        matches: matches.map((match) => ({ ...match, distance: roundDistance(match.distance) })),
         ...messageFromRate(threshold),
         population: POPULATIONS[threshold.population],
         ...(candidatesReason && {

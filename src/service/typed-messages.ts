@@ -114,6 +114,14 @@ function messageFromFace(
   };
 }
 
+/**
+ * Rounds a distance for a response. With all its digits, 128 searches by an embedding would tell a template exactly; see
+ * docs/privacy.md. Whether faces match is decided before.
+ */
+export function roundDistance(distance: number): number {
+  return Math.fround(Math.round(distance * 100) / 100);
+}
+
 /** Converts a bounding box. */
 export function messageFromBox({ x1, y1, x2, y2 }: Box): MessageInitShape<typeof BoundingBoxSchema> {
   return { x1: Math.fround(x1), y1: Math.fround(y1), x2: Math.fround(x2), y2: Math.fround(y2) };

@@ -21,7 +21,7 @@ import {
   QualityComponentSchema,
   QualityIssue,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { readFalseMatchRates } from "../../src/core/index.ts";
+import { confidenceOf, readFalseMatchRates } from "../../src/core/index.ts";
 import type { RunningService } from "../../src/main.ts";
 import { photograph, plainImage } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -151,7 +151,7 @@ describe("the numbers are those of face.v1", () => {
       old.compareFaces(pair, { headers }),
     ]);
     const [match] = matches;
-    expect(match!.distance.toFixed(4)).toBe(matched!.score);
+    expect(match!.distance.toFixed(2)).toBe(Number(matched!.score).toFixed(2));
     expect(match!.confidence).toBeCloseTo(Number(compared!.confidence), 2);
     expect(match!.matched).toBe(matched!.status === "match");
     expect(threshold).toBe(0.5);
@@ -246,7 +246,9 @@ describe("CompareFaces", () => {
     const { matches, model } = await compare({ source: stored(one), target: stored(other) });
     const distance = Math.hypot(...one.values.map((value, i) => value - other.values[i]!));
     expect(matches).toHaveLength(1);
-    expect(matches[0]!.distance).toBeCloseTo(distance, 5);
+    expect(matches[0]!.distance).toBe(Math.fround(Number(distance.toFixed(2))));
+    // The confidence tells no more.
+    expect(matches[0]!.confidence).toBeCloseTo(confidenceOf(matches[0]!.distance), 6);
     expect(matches[0]!.box).toBeUndefined();
     expect(model).toBe(one.model);
   });

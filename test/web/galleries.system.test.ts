@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       ),
     );
     expect(verdicts.join()).toContain("Ann <b>");
-    expect(await result.textContent()).toContain(expected.faces[0]!.matches[0]!.distance.toFixed(3));
+    expect(await result.textContent()).toContain(expected.faces[0]!.matches[0]!.distance.toFixed(2));
     expect(await result.textContent()).toContain(`below ${expected.threshold.toFixed(3)}`);
     expect(await result.textContent()).toMatch(/about 1 in [\d,]+ strangers are mistaken for somebody/);
     expect(await page.locator(".face-box").count()).toBe(3);
@@ -141,7 +141,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     });
     const candidates = await result.locator(".no-match").allTextContents();
     expect(candidates).toHaveLength(4);
-    expect(candidates[0]).toContain(nearest.faces[1]!.matches[0]!.distance.toFixed(3));
+    expect(candidates[0]).toContain(nearest.faces[1]!.matches[0]!.distance.toFixed(2));
     expect(await result.locator(".who").allTextContents()).toEqual(verdicts);
 
     // Large photos and other formats are converted by the browser, and the boxes fit the original.

@@ -88,30 +88,29 @@ function drawVerdict(
     return [
       make("p", { class: "who known good" }, numeral, face, sign, nameOf(best)),
       ...(candidatesReason ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? CANDIDATES_NOTICE)] : []),
-      drawPeople(matches, threshold),
+      drawPeople(matches, threshold, true),
       rule,
     ];
   }
   const unknown = make("p", { class: "who unknown" }, numeral, face, "Unknown");
   if (candidates.length === 0) return [unknown, rule];
   const note = make("p", { class: "hint" }, "Nearest people, all above the threshold:");
-  return [unknown, note, drawPeople(candidates, threshold), rule];
+  return [unknown, note, drawPeople(candidates, threshold, false), rule];
 }
 
 /** Draws people with their distances, each with a bar that ends at the largest distance. */
-function drawPeople(people: readonly PersonMatch[], threshold: number): HTMLElement {
+function drawPeople(people: readonly PersonMatch[], threshold: number, isMatch: boolean): HTMLElement {
   const rows = people.map((match) => {
     const bar = make("span", { class: "distance-bar", "aria-hidden": "true" });
     bar.style.setProperty("--distance", String(match.distance / MAX_DISTANCE));
     bar.style.setProperty("--threshold", String(threshold / MAX_DISTANCE));
-    const isMatch = match.distance < threshold;
     return make(
       "li",
       { class: isMatch ? "match" : "no-match" },
       // One person alone is named above already.
       make("span", {}, isMatch && people.length === 1 ? "Distance" : nameOf(match)),
       bar,
-      make("span", { class: "figure" }, visuallyHidden("distance "), match.distance.toFixed(3)),
+      make("span", { class: "figure" }, visuallyHidden("distance "), match.distance.toFixed(2)),
     );
   });
   return make("ul", { class: "plain-list candidates" }, ...rows);

@@ -40,7 +40,7 @@ export const PERMISSIONS: Readonly<Record<Permission, PermissionRow>> = ROWS;
 export const PERMISSION_NAMES = Object.keys(ROWS) as readonly Permission[];
 
 /** What all operations on galleries need: the meaning of the name `galleries` in a list of permissions. */
-const GALLERIES: readonly Permission[] = ["identify", "read", "enrol", "export", "delete"];
+export const GALLERIES: readonly Permission[] = ["identify", "read", "enrol", "export", "delete"];
 
 /** The names in a list of permissions, for error messages. */
 export const PERMISSION_LIST_FORMAT = `a list of ${PERMISSION_NAMES.join(", ")} and galleries`;
@@ -50,11 +50,6 @@ export function permissionsFrom(names: readonly string[]): readonly Permission[]
   const all = new Set<string>(names.flatMap<string>((name) => (name === "galleries" ? GALLERIES : [name])));
   const known = PERMISSION_NAMES.filter((name) => all.has(name));
   return known.length === all.size ? known : undefined;
-}
-
-/** Whether all operations on galleries are switched off. */
-export function hasNoGalleries(off: readonly Permission[]): boolean {
-  return GALLERIES.every((permission) => off.includes(permission));
 }
 
 /** What a key may be used for. */

@@ -36,7 +36,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/plan-limits.ts",
     "src/workers",
   ],
-  "src/http": ["src/accounts", "src/bytes", "src/rest", "src/service", "src/telemetry", "src/web"],
+  "src/http": [
+    "src/accounts",
+    "src/bytes",
+    "src/permissions.ts",
+    "src/rest",
+    "src/service",
+    "src/telemetry",
+    "src/web",
+  ],
   "src/config.ts": [
     "src/accounts",
     "src/core",

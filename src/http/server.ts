@@ -6,6 +6,8 @@ import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_p
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { createAdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
+import type { Permission } from "../permissions.ts";
+import { needsOfMethod } from "../service/method-permissions.ts";
 import { createReflection } from "../service/reflection.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -47,6 +49,8 @@ export interface ServerConfig {
   readonly trustedProxies: TrustedProxies;
   /** URL of a trace collector; undefined if requests are not traced. */
   readonly tracesEndpoint: string | undefined;
+  /** What is switched off for everybody. */
+  readonly off: readonly Permission[];
   /** Whether gRPC reflection is served. */
   readonly reflection: boolean;
   /** Whether the web pages are served. */
@@ -125,7 +129,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       health.routes(router);
       if (config.reflection) reflection.routes(router);
     },
-    pages: config.web ? openPages(config) : undefined,
+    pages: config.web
+      ? openPages({ ...config, operations: switchedOffOperations(services, config.off) })
+      : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
     isTraced: config.tracesEndpoint !== undefined,
@@ -198,6 +204,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await port.close(config.requestTimeoutMs);
     },
   };
+}
+
+/** Returns the ids that the OpenAPI document has for the operations that nobody may call. */
+function switchedOffOperations(services: readonly ServedService[], off: readonly Permission[]): string[] {
+  return services
+    .flatMap(({ service }) => service.methods)
+    .filter((method) => needsOfMethod(method).some((permission) => off.includes(permission)))
+    .map(({ parent, name, localName }) => (parent.file.name.startsWith("face/") ? localName : `v1${name}`));
 }
 
 /** What a port does with requests, and with connections and heads that it rejects. */

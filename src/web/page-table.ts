@@ -1,3 +1,5 @@
+import { GALLERIES, type Permission } from "../permissions.ts";
+
 /** A page of the site: the folder `src/web/NAME` with its `index.html`, and a script and styles that this refers to. */
 export interface Page {
   readonly name: string;
@@ -7,6 +9,8 @@ export interface Page {
   readonly label?: string;
   /** Whether it is served only if the service has an admin key. */
   readonly isForOperator?: boolean;
+  /** The page is not served if all of these are switched off for the whole service. */
+  readonly permissions?: readonly Permission[];
 }
 
 /** A file that is served as it is. */
@@ -19,16 +23,18 @@ export interface PageFile {
 /** The pages, in the order of the navigation. */
 export const PAGES: readonly Page[] = [
   { name: "playground", path: "/", label: "Playground" },
-  { name: "galleries", path: "/galleries", label: "Galleries" },
+  { name: "galleries", path: "/galleries", label: "Galleries", permissions: GALLERIES },
   { name: "docs", path: "/docs", label: "API reference" },
-  { name: "account", path: "/account", label: "Account" },
+  { name: "account", path: "/account", label: "Account", permissions: ["account"] },
   { name: "admin", path: "/admin", isForOperator: true },
 ];
+
+export const OPENAPI_PATH = "/openapi.json";
 
 /** Files that other programs fetch, so their paths never change. */
 export const FILES: readonly PageFile[] = [
   { path: "/favicon.ico", file: "site/favicon.ico" },
-  { path: "/openapi.json", file: "../../../gen/openapi.json" },
+  { path: OPENAPI_PATH, file: "../../../gen/openapi.json" },
   { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb" },
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto" },
   { path: "/proto/face_analysis.proto", file: "../../../proto/visage/v1/face_analysis.proto" },

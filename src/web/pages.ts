@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { extname } from "node:path";
 import { type Compression, chooseEncoding, compress, SUFFIXES } from "./content-encoding.ts";
-import { ASSETS_PATH, FILES, PAGES, type Page, SERVICE_INFO_PATH } from "./page-table.ts";
+import { ASSETS_PATH, FILES, OPENAPI_PATH, PAGES, type Page, SERVICE_INFO_PATH } from "./page-table.ts";
+import { isPageOff, type SwitchedOff, withoutLinks, withoutOperations } from "./switched-off.ts";
 
 /** The response to a request for a page. */
 export interface PageResponse {
@@ -28,7 +29,7 @@ export interface PageLimits {
 }
 
 /** What decides which pages are served. */
-export interface PageOptions extends PageLimits {
+export interface PageOptions extends PageLimits, SwitchedOff {
   /** Without it, the pages of the operator are not served. */
   readonly adminKey: string | undefined;
 }
@@ -80,8 +81,14 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /** Reads all pages into memory. Throws if a file is missing. */
 export function openPages(options: PageOptions): Pages {
-  const pages = PAGES.filter(({ isForOperator }) => !isForOperator || options.adminKey !== undefined);
-  const files = new Map([...readPages(pages), ...readAssets(), [SERVICE_INFO_PATH, serviceInfo(options)]]);
+  const pages = PAGES.filter(
+    (page) => (!page.isForOperator || options.adminKey !== undefined) && !isPageOff(page, options.off),
+  );
+  const files = new Map([
+    ...readPages(pages, options),
+    ...readAssets(),
+    [SERVICE_INFO_PATH, serviceInfo(options)],
+  ]);
   const redirections = redirects(pages);
   return {
     paths: [...files.keys(), ...redirections.keys()],
@@ -96,9 +103,17 @@ export function openPages(options: PageOptions): Pages {
   };
 }
 
-function* readPages(pages: readonly Page[]): Generator<[path: string, file: ServedFile]> {
-  for (const { name, path } of pages) yield [path, readServedFile(`pages/${name}.html`, REVALIDATED)];
-  for (const { path, file } of FILES) yield [path, readServedFile(file, REVALIDATED)];
+function* readPages(
+  pages: readonly Page[],
+  switchedOff: SwitchedOff,
+): Generator<[path: string, file: ServedFile]> {
+  const isWhole = switchedOff.off.length === 0;
+  const htmlEdit = isWhole ? undefined : (text: string) => withoutLinks(text, switchedOff);
+  const openApiEdit = isWhole ? undefined : (text: string) => withoutOperations(text, switchedOff);
+  for (const { name, path } of pages)
+    yield [path, readServedFile(`pages/${name}.html`, REVALIDATED, htmlEdit)];
+  for (const { path, file } of FILES)
+    yield [path, readServedFile(file, REVALIDATED, path === OPENAPI_PATH ? openApiEdit : undefined)];
 }
 
 function* readAssets(): Generator<[path: string, file: ServedFile]> {
@@ -114,9 +129,11 @@ function serviceInfo({ maxImageBytes, maxImagePixels, imageFormats }: PageLimits
   return createServedFile(Buffer.from(info), ".json", REVALIDATED);
 }
 
-/** Reads a file and what the build has compressed of it. */
-function readServedFile(file: string, cacheControl: string): ServedFile {
+/** Reads a file and what the build has compressed of it, unless its text is edited. */
+function readServedFile(file: string, cacheControl: string, edit?: (text: string) => string): ServedFile {
   const url = new URL(file, compiledFolder());
+  if (edit)
+    return createServedFile(Buffer.from(edit(readFileSync(url, "utf8"))), extname(file), cacheControl);
   return createServedFile(readFileSync(url), extname(file), cacheControl, (compression) => {
     const compressed = new URL(url.href + SUFFIXES[compression]);
     return existsSync(compressed) ? readFileSync(compressed) : undefined;

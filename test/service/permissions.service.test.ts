@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -24,6 +24,7 @@ import type { AccountStore, NewKey, Plan } from "../../src/accounts/account-stor
 import { hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PERMISSION_NAMES, type Permission } from "../../src/permissions.ts";
 import { addTestUser, newKey } from "../support/accounts.ts";
 import { createGalleryClient, embeddingSource, enrol, testPeople } from "../support/galleries.ts";
@@ -151,6 +152,41 @@ describe("what a key, a plan or the service does not permit is rejected over gRP
     for (const { method, request } of PERMISSION_CASES)
       for (const call of [callGrpc, callRest])
         expect(await call(closed.port, USER, method, request), method.name).toBe("PURPOSE_DISABLED");
+  });
+});
+
+describe("what the service switches off", () => {
+  const get = async (path: string, { port }: RunningService) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+
+  test("is neither in its OpenAPI document nor on its pages", async () => {
+    const closed = await startTestService({ VISAGE_OFF: "galleries, embeddings,urls,account" });
+    onTestFinished(() => closed.close());
+    for (const path of ["/galleries", "/account"]) expect((await get(path, closed)).status).toBe(404);
+    for (const path of ["/", "/docs"])
+      expect((await get(path, closed)).text).not.toMatch(/<a href="\.\/(galleries|account)"/);
+    const { paths, components } = JSON.parse((await get("/openapi.json", closed)).text);
+    expect(Object.keys(paths).filter((path) => !path.startsWith("/v1/admin/"))).toEqual([
+      ...["/match_faces", "/compare_faces", "/get_image_attr"],
+      ...["/v1/images:analyze", "/v1/faces:compare", "/v1/images:analyzeStream"],
+      ...["/healthz", "/readyz"],
+    ]);
+    expect(components.schemas.V1Feature.enum).toEqual([
+      "FEATURE_LANDMARKS",
+      "FEATURE_ATTRIBUTES",
+      "FEATURE_QUALITY",
+    ]);
+    expect(components.schemas.V1Image.properties).not.toHaveProperty("url");
+  });
+
+  test("leaves everything else as it is", async () => {
+    const { text } = await get("/", service);
+    expect(text).toContain('<a href="./galleries"');
+    expect((await get("/openapi.json", service)).text).toBe(
+      readFileSync(join(PACKAGE_ROOT, "gen/openapi.json"), "utf8"),
+    );
   });
 });
 

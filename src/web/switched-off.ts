@@ -1,0 +1,52 @@
+// What the site leaves out because the operator has switched it off.
+import type { Permission } from "../permissions.ts";
+import { PAGES, type Page } from "./page-table.ts";
+
+/** What is switched off for the whole service. */
+export interface SwitchedOff {
+  readonly off: readonly Permission[];
+  /** The ids of the operations that nobody may call. */
+  readonly operations: readonly string[];
+}
+
+/** Values and fields of the OpenAPI document, by the permission without which it has none of them. */
+const FEATURES: Readonly<Partial<Record<Permission, string>>> = {
+  landmarks: "FEATURE_LANDMARKS",
+  attributes: "FEATURE_ATTRIBUTES",
+  embeddings: "FEATURE_EMBEDDING",
+};
+
+/** The parts of an OpenAPI document that change. */
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { readonly operationId?: string }>>;
+  readonly components: {
+    readonly schemas: Record<string, { enum?: string[]; readonly properties?: Record<string, unknown> }>;
+  };
+}
+
+/** Whether a page has nothing to show. */
+export function isPageOff({ permissions }: Page, off: readonly Permission[]): boolean {
+  return permissions?.every((permission) => off.includes(permission)) ?? false;
+}
+
+/** Removes the links to pages that are not served from the navigation. */
+export function withoutLinks(html: string, { off }: SwitchedOff): string {
+  return PAGES.filter((page) => isPageOff(page, off)).reduce(
+    (text, { path }) => text.replaceAll(new RegExp(`<a href="\\.${path}"[^>]*>[^<]*</a>\\s*`, "g"), ""),
+    html,
+  );
+}
+
+/** Removes operations, features and the URLs of images from the OpenAPI document. */
+export function withoutOperations(document: string, { off, operations }: SwitchedOff): string {
+  const { paths, components, ...rest } = JSON.parse(document) as OpenApi;
+  const kept = Object.entries(paths).flatMap(([path, methods]) => {
+    const entries = Object.entries(methods).filter(([, one]) => !operations.includes(one.operationId ?? ""));
+    return entries.length > 0 ? [[path, Object.fromEntries(entries)] as const] : [];
+  });
+  const { V1Feature: features, V1Image: image } = components.schemas;
+  const isOn = (value: string) => !off.some((permission) => FEATURES[permission] === value);
+  if (features?.enum) features.enum = features.enum.filter(isOn);
+  if (off.includes("urls")) delete image?.properties?.url;
+  return JSON.stringify({ ...rest, paths: Object.fromEntries(kept), components });
+}

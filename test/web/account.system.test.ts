@@ -126,10 +126,10 @@ describe.runIf(hasBrowser)("the account page", () => {
     await keys.getByText("used by this page").waitFor();
     expect(await keys.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await keys.getByRole("button", { name: "Create key" }).click();
+    await keys.getByRole("button", { name: `Replace key ${fingerprintOf(hashKey(old))}` }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("The other keys").selectOption("expire in 14 days");
-    await dialog.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByLabel("The old key").selectOption("expires in 14 days");
+    await dialog.getByRole("button", { name: "Replace key" }).click();
     const shown = page.getByRole("dialog", { name: "New key" });
     const key = (await shown.locator("code").textContent())!;
     expect(key).toMatch(/^vsg_[0-9a-f]{32}$/);
@@ -151,6 +151,31 @@ describe.runIf(hasBrowser)("the account page", () => {
     await expect.poll(() => page.evaluate("document.activeElement !== document.body")).toBe(true);
     await expect.poll(() => requestFaceVector(site.service, old), { timeout: 15_000 }).toBe(401);
     expect(await requestFaceVector(site.service, key)).toBe(200);
+  });
+
+  test("creates a key with a name, scopes and galleries, and goes on with its own", async () => {
+    const own = await addUser();
+    const { page } = await open(own);
+    const keys = section(page, "Keys");
+    await keys.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    await dialog.getByLabel("Name").fill("door");
+    await dialog.getByLabel("Identify", { exact: true }).check();
+    await dialog.getByLabel("Galleries").fill("staff, guests");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    const shown = page.getByRole("dialog", { name: "New key" });
+    const key = (await shown.locator("code").textContent())!;
+    await shown.getByRole("button", { name: "Close" }).click();
+    await keys.getByText("staff, guests").waitFor();
+    expect(await store.listKeys((await store.findUsers(own))[0]!.id)).toContainEqual(
+      expect.objectContaining({
+        name: "door",
+        hash: hashKey(key),
+        scopes: ["identify"],
+        galleryIds: ["staff", "guests"],
+      }),
+    );
+    expect(await page.evaluate("sessionStorage.user_id")).toBe(own);
   });
 
   test("says why no key is created beyond twenty", async () => {

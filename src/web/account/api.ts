@@ -1,4 +1,4 @@
-import type { Account, CreatedKey, UsageCount } from "../accounts/messages.ts";
+import type { Account, CreatedKey, KeyRequest, UsageCount } from "../accounts/messages.ts";
 import { callService } from "../site/request.ts";
 
 const PATH = "v1/account";
@@ -23,9 +23,9 @@ export async function readUsage(month: string): Promise<readonly UsageCount[]> {
   return (await callService<{ counts: readonly UsageCount[] }>({ path })).body.counts;
 }
 
-/** Creates a key. The others expire after the grace. */
-export async function createKey(graceDays: number): Promise<CreatedKey> {
-  return (await callService<CreatedKey>({ path: `${PATH}/keys`, json: { graceDays } })).body;
+/** Creates a key. */
+export async function createKey(request: KeyRequest): Promise<CreatedKey> {
+  return (await callService<CreatedKey>({ path: `${PATH}/keys`, json: request })).body;
 }
 
 /** Deletes a key other than that of the session. */

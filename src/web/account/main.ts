@@ -1,10 +1,10 @@
-import { askToCreateKey } from "../accounts/create-key.ts";
+import { askToCreateKey, askToReplaceKey } from "../accounts/create-key.ts";
 import { failureText, isRejectedKey } from "../accounts/failure.ts";
 import { drawKeys } from "../accounts/key-list.ts";
 import type { CreatedKey, Key } from "../accounts/messages.ts";
 import { mountSecretField } from "../accounts/secret-field.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { readUserId, storeUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
@@ -16,7 +16,7 @@ const sections = byId("account", HTMLDivElement);
 const status = byId("status", HTMLParagraphElement);
 
 byId("create-key", HTMLButtonElement).addEventListener("click", () =>
-  askToCreateKey(createKey, { note: "This page uses the new key from now on.", onDone: useCreatedKey }),
+  askToCreateKey(createKey, { onDone: reporting(update) }),
 );
 
 if (readUserId()) {
@@ -50,13 +50,22 @@ async function update(): Promise<void> {
   const read = await readAccount();
   byId("plan", HTMLDivElement).replaceChildren(...drawPlan(read));
   byId("quota", HTMLDivElement).replaceChildren(...drawQuota(read));
-  byId("keys", HTMLDivElement).replaceChildren(drawKeys(read.account.keys, removeKey));
+  byId("keys", HTMLDivElement).replaceChildren(
+    drawKeys(read.account.keys, { remove: removeKey, replace: replaceKey }),
+  );
 }
 
 async function removeKey({ fingerprint }: Key): Promise<void> {
   await deleteKey(fingerprint);
   status.textContent = `Deleted key ${fingerprint}.`;
   await update();
+}
+
+function replaceKey(key: Key): void {
+  const options = key.current
+    ? { note: "This page uses the new key from now on.", onDone: useCreatedKey }
+    : { onDone: reporting(update) };
+  askToReplaceKey(key, createKey, options);
 }
 
 /** The old key may end at once, and the new one can delete it. */

@@ -1,40 +1,112 @@
+import { PERMISSION_NAMES, PERMISSIONS } from "../../permissions.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { openDialog } from "./dialog.ts";
-import type { CreatedKey } from "./messages.ts";
+import type { CreatedKey, Key, KeyRequest } from "./messages.ts";
 
 const GRACE_DAYS = [0, 1, 7, 14, 30, 90];
 const DEFAULT_GRACE_DAYS = 7;
 
-/** Asks how long the other keys stay valid, creates a key and shows it once. */
-export function askToCreateKey(
-  create: (graceDays: number) => Promise<CreatedKey>,
-  { note, onDone }: { readonly note?: string; readonly onDone: (created: CreatedKey) => void },
-): void {
-  const options = GRACE_DAYS.map((days) =>
+/** Creates a key. */
+type Create = (request: KeyRequest) => Promise<CreatedKey>;
+
+/** What follows when a key was created. */
+interface CreateOptions {
+  /** Shown with the key. */
+  readonly note?: string;
+  readonly onDone: (created: CreatedKey) => void;
+}
+
+/** Asks what a key is for, creates it and shows it once. */
+export function askToCreateKey(create: Create, options: CreateOptions): void {
+  const name = make("input", { id: "key-name", maxlength: 100, autocomplete: "off" });
+  const galleries = make("input", { id: "key-galleries", autocomplete: "off" });
+  const scopes = PERMISSION_NAMES.map((scope) => {
+    const box = make("input", { type: "checkbox", value: scope, id: `scope-${scope}` });
+    const { title, meaning } = PERMISSIONS[scope];
+    return { box, label: make("label", { class: "check", title: meaning }, box, ` ${title}`) };
+  });
+  openKeyDialog({
+    title: "Create key",
+    label: "Create key",
+    content: [
+      make("p", {}, "Create a key for each program, with what the program needs and nothing else."),
+      field("Name", name),
+      make(
+        "fieldset",
+        { class: "scopes" },
+        make("legend", {}, "Scopes"),
+        ...scopes.map(({ label }) => label),
+      ),
+      field("Galleries", galleries),
+      make(
+        "p",
+        { class: "hint" },
+        "Without scopes, the key can do all that the creating key can; without ids of galleries, in all its galleries. Separate ids by commas.",
+      ),
+    ],
+    create: () =>
+      create({
+        name: name.value.trim(),
+        scopes: scopes.filter(({ box }) => box.checked).map(({ box }) => box.value),
+        galleryIds: galleries.value.split(",").flatMap((id) => id.trim() || []),
+      }),
+    options,
+  });
+}
+
+/** Asks how long a key stays valid, creates its successor and shows that once. */
+export function askToReplaceKey({ fingerprint }: Key, create: Create, options: CreateOptions): void {
+  const choices = GRACE_DAYS.map((days) =>
     make(
       "option",
       { value: days, selected: days === DEFAULT_GRACE_DAYS },
-      days === 0 ? "end at once" : `expire in ${plural(days, "day")}`,
+      days === 0 ? "ends at once" : `expires in ${plural(days, "day")}`,
     ),
   );
-  const grace = make("select", { id: "grace" }, ...options);
-  let created: CreatedKey | undefined;
-  openDialog({
-    title: "Create key",
+  const grace = make("select", { id: "grace" }, ...choices);
+  openKeyDialog({
+    title: `Replace key ${fingerprint}?`,
+    label: "Replace key",
     content: [
       make(
         "p",
         {},
-        "A new key replaces the old one. Change your programs to the new key before the old one expires.",
+        "The new key has the same name, scopes, galleries and expiry. Change your programs to it before the old one expires.",
       ),
-      make("div", { class: "field" }, make("label", { for: "grace" }, "The other keys"), grace),
+      field("The old key", grace),
     ],
+    create: () => create({ replaces: fingerprint, graceDays: Number(grace.value) }),
+    options,
+  });
+}
+
+function field(label: string, input: HTMLInputElement | HTMLSelectElement): HTMLElement {
+  return make("div", { class: "field" }, make("label", { for: input.id }, label), input);
+}
+
+function openKeyDialog({
+  title,
+  label,
+  content,
+  create,
+  options: { note, onDone },
+}: {
+  readonly title: string;
+  readonly label: string;
+  readonly content: HTMLElement[];
+  readonly create: () => Promise<CreatedKey>;
+  readonly options: CreateOptions;
+}): void {
+  let created: CreatedKey | undefined;
+  openDialog({
+    title,
+    content,
     submit: {
-      label: "Create key",
+      label,
       run: async () => {
-        created = await create(Number(grace.value));
+        created = await create();
       },
       onDone: () => {
         if (!created) return;

@@ -1,23 +1,36 @@
-import { make, makeButton } from "../site/elements.ts";
+import { actionRow, make, makeButton } from "../site/elements.ts";
 import { openDialog } from "./dialog.ts";
 import { formatDate, formatTime } from "./format.ts";
 import type { Key } from "./messages.ts";
 import { drawTable } from "./table.ts";
 
-/** Draws the keys of a user. `remove` deletes one after a confirmation; a key that the page uses cannot be deleted. */
-export function drawKeys(keys: readonly Key[], remove: (key: Key) => Promise<void>): HTMLElement {
+/** What can be done with a key. */
+interface KeyActions {
+  /** Deletes a key. It is called after a confirmation, and not for the key that the page uses. */
+  readonly remove: (key: Key) => Promise<void>;
+  readonly replace: (key: Key) => void;
+}
+
+/** Draws the keys of a user. */
+export function drawKeys(keys: readonly Key[], { remove, replace }: KeyActions): HTMLElement {
   if (keys.length === 0) return make("p", { class: "hint" }, "There is no valid key.");
   return drawTable<Key>(
     "Keys",
     [
       { title: "Fingerprint", cell: ({ fingerprint }) => make("code", {}, fingerprint) },
+      { title: "Name", cell: ({ name }) => name || "–" },
+      { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") || "all" },
+      { title: "Galleries", cell: ({ galleryIds }) => galleryIds.join(", ") || "all" },
       { title: "Created", cell: ({ createTime }) => formatDate(createTime) },
       { title: "Last used", cell: ({ lastUseTime }) => (lastUseTime ? formatTime(lastUseTime) : "never") },
       { title: "Expires", cell: ({ expireTime }) => (expireTime ? formatTime(expireTime) : "never") },
       {
         title: "",
         cell: (key) =>
-          key.current ? make("span", { class: "hint" }, "used by this page") : deleteButton(key, remove),
+          actionRow(
+            makeButton("Replace", () => replace(key), { subject: ` key ${key.fingerprint}` }),
+            key.current ? make("span", { class: "hint" }, "used by this page") : deleteButton(key, remove),
+          ),
       },
     ],
     keys,

@@ -23,6 +23,20 @@ export interface Key {
   readonly expireTime?: string;
   readonly lastUseTime?: string;
   readonly current: boolean;
+  readonly name: string;
+  /** Empty for everything. */
+  readonly scopes: readonly string[];
+  /** Empty for all. */
+  readonly galleryIds: readonly string[];
+}
+
+/** See visage.v1.CreateKeyRequest and CreateUserKeyRequest. */
+export interface KeyRequest {
+  readonly name?: string;
+  readonly scopes?: readonly string[];
+  readonly galleryIds?: readonly string[];
+  readonly replaces?: string;
+  readonly graceDays?: number;
 }
 
 /** See visage.v1.UsageCount. */

@@ -1,4 +1,12 @@
-import type { CreatedKey, Key, PlanLimits, PlanSummary, UsageCount, User } from "../accounts/messages.ts";
+import type {
+  CreatedKey,
+  Key,
+  KeyRequest,
+  PlanLimits,
+  PlanSummary,
+  UsageCount,
+  User,
+} from "../accounts/messages.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 
@@ -66,9 +74,9 @@ export async function deleteUser(userId: string): Promise<void> {
   await call({ method: "DELETE", path: userPath(userId) });
 }
 
-/** Creates a key of a user. Its other keys expire after the grace. */
-export function createUserKey(userId: string, graceDays: number): Promise<CreatedKey> {
-  return call({ path: userPath(userId, "/keys"), json: { graceDays } });
+/** Creates a key of a user. */
+export function createUserKey(userId: string, request: KeyRequest): Promise<CreatedKey> {
+  return call({ path: userPath(userId, "/keys"), json: request });
 }
 
 export async function deleteUserKey(userId: string, fingerprint: string): Promise<void> {
@@ -83,9 +91,13 @@ export async function createPlan(name: string, limits: PlanLimits): Promise<void
   await call({ path: "plans", json: { name, ...limits } });
 }
 
-/** Changes limits of a plan. 0 removes one. */
-export async function updatePlan(name: string, limits: PlanLimits): Promise<void> {
-  await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json: limits });
+/** Changes the given limits of a plan, and removes those whose fields are in `unlimited`. */
+export async function updatePlan(
+  name: string,
+  limits: PlanLimits,
+  unlimited: readonly string[],
+): Promise<void> {
+  await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json: { ...limits, unlimited } });
 }
 
 export async function deletePlan(name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { LIMIT_NAMES, type LimitName, minOfLimit, PLAN_LIMITS } from "../../plan-limits.ts";
+import { fieldOfLimit, LIMIT_NAMES, type LimitName, minOfLimit, PLAN_LIMITS } from "../../plan-limits.ts";
 import { openDialog } from "../accounts/dialog.ts";
 import type { Plan, PlanLimits } from "../accounts/messages.ts";
 import { make } from "../site/elements.ts";
@@ -35,7 +35,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
       label: plan ? "Save limits" : "Add plan",
       run: async () => {
         const texts = inputs.map(({ limit, input }) => [limit, input.value.trim()] as const);
-        if (plan) await updatePlan(plan.name, changedLimits(texts));
+        if (plan) await updatePlan(plan.name, givenLimits(texts), emptyLimits(texts));
         else await createPlan(name.value.trim(), givenLimits(texts));
         await onDone();
       },
@@ -51,11 +51,9 @@ function givenLimits(texts: Texts): PlanLimits {
   );
 }
 
-/** 0 removes a limit. */
-function changedLimits(texts: Texts): PlanLimits {
-  return Object.fromEntries(
-    texts
-      .filter(([limit, text]) => !PLAN_LIMITS[limit].isRequired || text !== "")
-      .map(([limit, text]) => [limit, Number(text)]),
-  );
+/** The fields of the limits that have no value. */
+function emptyLimits(texts: Texts): string[] {
+  return texts
+    .filter(([limit, text]) => !PLAN_LIMITS[limit].isRequired && text === "")
+    .map(([limit]) => fieldOfLimit(limit));
 }

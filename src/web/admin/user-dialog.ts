@@ -1,8 +1,8 @@
-import { askToCreateKey } from "../accounts/create-key.ts";
+import { askToCreateKey, askToReplaceKey } from "../accounts/create-key.ts";
 import { openDialog, runOnce } from "../accounts/dialog.ts";
 import { describeSubscription, formatCount } from "../accounts/format.ts";
 import { drawKeys } from "../accounts/key-list.ts";
-import type { Key, PlanSummary, User } from "../accounts/messages.ts";
+import type { Key, KeyRequest, PlanSummary, User } from "../accounts/messages.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { actionRow, make, makeButton, reporting } from "../site/elements.ts";
 import { drawFacts } from "../site/facts.ts";
@@ -94,11 +94,14 @@ export async function openUser(
       },
     });
 
+  const createKey = (request: KeyRequest) => createUserKey(userId, request);
+
   function drawKeySection(keys: readonly Key[]): HTMLElement {
-    const create = makeButton("Create key", () =>
-      askToCreateKey((graceDays) => createUserKey(userId, graceDays), { onDone: reporting(refresh) }),
-    );
-    const list = drawKeys(keys, ({ fingerprint }) => change(() => deleteUserKey(userId, fingerprint)));
+    const create = makeButton("Create key", () => askToCreateKey(createKey, { onDone: reporting(refresh) }));
+    const list = drawKeys(keys, {
+      remove: ({ fingerprint }) => change(() => deleteUserKey(userId, fingerprint)),
+      replace: (key) => askToReplaceKey(key, createKey, { onDone: reporting(refresh) }),
+    });
     return make("section", {}, make("div", { class: "panel-top" }, make("h3", {}, "Keys"), create), list);
   }
 

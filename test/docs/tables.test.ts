@@ -13,17 +13,20 @@ import { fileVariableNames, readConfig, variableNames } from "../../src/config.t
 import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { PERMISSION_NAMES, PERMISSIONS } from "../../src/permissions.ts";
 import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { COMPARE_DEPRECATION } from "../../src/service/face-service.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { needsOfMethod } from "../../src/service/method-permissions.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-messages.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { errorFiles } from "../../tools/errors/error-files.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
 import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
+import { PERMITTED_SERVICES } from "../support/permission-cases.ts";
 
 test.each(Object.entries(errorFiles()))("%s has what the error table says", (path, content) => {
   expect(readMarkdown(path), 'Run "npm run generate".').toBe(content);
@@ -57,6 +60,16 @@ test("docs/accounts.md lists the limits of plans", () => {
     ...INITIAL_PLANS.slice(0, -1).map((plan) => String(initial[plan] ?? "none")),
   ]);
   expect(tableRows(sectionUnder(readMarkdown("docs/accounts.md"), "Plans"))).toEqual(rows);
+});
+
+test("docs/accounts.md lists the permissions and the operations that need them", () => {
+  const methods = PERMITTED_SERVICES.flatMap((service) => [...service.methods]);
+  const rows = PERMISSION_NAMES.map((name) => {
+    const needed = methods.filter((method) => needsOfMethod(method).includes(name));
+    return [name, PERMISSIONS[name].meaning, [...new Set(needed.map((method) => method.name))].join(", ")];
+  });
+  const section = sectionUnder(readMarkdown("docs/accounts.md"), "Permissions");
+  expect(tableRows(section, 1)).toEqual(rows);
 });
 
 test("docs/accuracy.md lists the networks as the manifest does", () => {

@@ -21,6 +21,7 @@ const EXAMPLE_KEY = "vsg_00112233445566778899aabbccddeeff";
 const USAGE_POLL_MS = 100;
 const USER = { user: "acme" };
 const PLAN = { name: "gold" };
+const DOOR = { name: "door", scopes: ["identify"], galleryIds: ["staff"] };
 
 /**
  * Calls every method of AccountService and AdminService: from the creation of a plan and a user to their deletion.
@@ -57,13 +58,13 @@ export async function recordAccountExamples({
   await asAdmin(admin.listPlans, {});
   await asAdmin(admin.listUsers, { query: USER.user, pageSize: 10 });
   await asAdmin(admin.getUser, USER);
-  const { keys } = await call(account.getAccount, {}, key as string);
+  await call(account.getAccount, {}, key as string);
   await call(account.getUsage, {}, key as string);
-  const created = await call(account.createKey, { graceDays: 14 }, key as string);
-  const [{ fingerprint }] = keys as [JsonObject];
-  await call(account.deleteKey, { fingerprint: fingerprint! }, created.key as string);
-  const rotated = await asAdmin(admin.createUserKey, { ...USER, graceDays: 0 });
-  const [last] = rotated.keys as [JsonObject];
+  const created = await call(account.createKey, DOOR, key as string);
+  const { fingerprint } = (created.keys as JsonObject[]).at(-1)!;
+  await call(account.deleteKey, { fingerprint: fingerprint! }, key as string);
+  const added = await asAdmin(admin.createUserKey, { ...USER, ...DOOR });
+  const last = (added.keys as JsonObject[]).at(-1)!;
   await asAdmin(admin.deleteUserKey, { ...USER, fingerprint: last.fingerprint! });
   await asAdmin(admin.updateUser, { ...USER, plan: "pro", extendDays: 30 });
   await asAdmin(admin.deleteUser, USER);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { MAX_KEY_GALLERIES } from "../../src/accounts/user-keys.ts";
 import type { ServiceMetadata } from "./api-metadata.ts";
 import { typedMetadata } from "./typed-metadata.ts";
 
@@ -10,7 +11,7 @@ export function accountMetadata(): ServiceMetadata {
     fields: {
       ...SHARED_FIELDS,
       ...monthsOf("GetUsage"),
-      "visage.v1.CreateKeyRequest.grace_days": GRACE_DAYS,
+      ...newKeyOf("CreateKeyRequest"),
       "visage.v1.DeleteKeyRequest.fingerprint": FINGERPRINT,
     },
     required: [
@@ -31,7 +32,7 @@ export function adminMetadata(): ServiceMetadata {
     fields: {
       ...SHARED_FIELDS,
       ...monthsOf("SumUsage"),
-      "visage.v1.CreateUserKeyRequest.grace_days": GRACE_DAYS,
+      ...newKeyOf("CreateUserKeyRequest"),
       "visage.v1.DeleteUserKeyRequest.fingerprint": FINGERPRINT,
       "visage.v1.ListUsersRequest.query": { maxLength: 100 },
       "visage.v1.ListUsersRequest.page_size": { minimum: 0, maximum: 1000 },
@@ -65,6 +66,15 @@ const SHARED_FIELDS: Readonly<Record<string, JsonObject>> = {
 };
 
 const SHARED_REQUIRED: readonly string[] = ["visage.v1.Key.create_time", "visage.v1.Subscription.start_time"];
+
+/** Creates the keywords of the fields of a key to create. */
+function newKeyOf(request: string): Record<string, JsonObject> {
+  return {
+    [`visage.v1.${request}.grace_days`]: GRACE_DAYS,
+    [`visage.v1.${request}.name`]: { maxLength: 100 },
+    [`visage.v1.${request}.gallery_ids`]: { maxItems: MAX_KEY_GALLERIES },
+  };
+}
 
 /** Creates the keywords of the months of a request. Empty text means the current month. */
 function monthsOf(method: string): Record<string, JsonObject> {

@@ -7,6 +7,7 @@ const PAIR = (one: string, other: string) => [
 const STAFF = { galleryId: "staff" };
 const ANN = { ...STAFF, personId: "ann" };
 const ACME = { user: "acme" };
+const DOOR = { name: "door", scopes: ["identify"], galleryIds: ["staff"] };
 /** Stands for the fingerprint of a key, which a response contains. */
 export const EXAMPLE_FINGERPRINT = "0123456789";
 
@@ -50,7 +51,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operati
   v1ReplaceGallery: { fields: { ...STAFF, successorId: "staff-next" } },
   v1GetAccount: {},
   v1GetUsage: { fields: { firstMonth: "2026-01", lastMonth: "2026-12" } },
-  v1CreateKey: { fields: { graceDays: 14 } },
+  v1CreateKey: { fields: DOOR },
   v1DeleteKey: { fields: { fingerprint: EXAMPLE_FINGERPRINT } },
   v1CreatePlan: { fields: { name: "gold", requestsPerSecond: 20, requestsPerMonth: 100000 } },
   v1ListPlans: {},
@@ -59,7 +60,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operati
   v1ListUsers: { fields: { query: "ac", pageSize: 50 } },
   v1GetUser: { fields: ACME },
   v1UpdateUser: { fields: { ...ACME, extendDays: 30 } },
-  v1CreateUserKey: { fields: { ...ACME, graceDays: 7 } },
+  v1CreateUserKey: { fields: { ...ACME, ...DOOR } },
   v1DeleteUserKey: { fields: { ...ACME, fingerprint: EXAMPLE_FINGERPRINT } },
   v1SumUsage: { fields: ACME },
   v1DeleteUser: { fields: ACME },

@@ -1,15 +1,9 @@
-import { constants, fstatSync, openSync, write } from "node:fs";
+import type { WriteChunk } from "./standard-stream.ts";
 
 /** Size limit of the buffer, about 800 log lines. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 /** Delay before retrying a write that would block. */
 const RETRY_DELAY_MS = 100;
-
-/** Writes as many bytes of a chunk as possible without blocking, like `fs.write` on a non-blocking descriptor. */
-export type WriteChunk = (
-  chunk: Uint8Array,
-  done: (error: NodeJS.ErrnoException | null, writtenBytes: number) => void,
-) => void;
 
 /**
  * Writes lines without blocking the event loop. While the reader is slow, up to 256 KiB are buffered; further lines are
@@ -106,33 +100,4 @@ const LINE_FEED = 10;
 
 function countLines(chunk: Uint8Array): number {
   return chunk.reduce((count, byte) => count + Number(byte === LINE_FEED), 0);
-}
-
-const STANDARD_ERROR = 2;
-
-/** Opens standard error for a line writer. Nothing else may write to it meanwhile. */
-export function openStandardErrorWriter(): WriteChunk {
-  const descriptor = openStandardError();
-  return (chunk, done) => write(descriptor, chunk, done);
-}
-
-/**
- * Returns a non-blocking descriptor of standard error: writes fail with EAGAIN instead of blocking. A blocked write
- * would occupy a thread of libuv's pool, and Node does not exit before its threads have finished.
- *
- * Pipes and terminals are opened again, because the flags of a descriptor are shared with every process that inherited
- * it and may be changed there. A file is not opened again, because the new descriptor would have its own position.
- */
-function openStandardError(): number {
-  const kind = fstatSync(STANDARD_ERROR);
-  if (kind.isFIFO() || kind.isCharacterDevice()) {
-    try {
-      return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    } catch {
-      // There is no /proc, or the pipe belongs to another user.
-    }
-  }
-  // Accessing Node's stream makes pipes and sockets non-blocking. The callbacks of the writes handle the errors.
-  if (!kind.isFile()) process.stderr.on("error", () => {});
-  return STANDARD_ERROR;
 }

@@ -1,6 +1,7 @@
 import { pino } from "pino";
-import { LineWriter, openStandardErrorWriter } from "./line-writer.ts";
+import { LineWriter } from "./line-writer.ts";
 import type { LogLevel } from "./log-level.ts";
+import { openStandardStream } from "./standard-stream.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -52,5 +53,5 @@ function openStandardErrorOutput(commonFields: Readonly<Record<string, string>>)
     const fields = { level: "warn", time, ...commonFields, event: "log lines dropped", lines };
     return `${JSON.stringify(fields)}\n`;
   };
-  return new LineWriter(openStandardErrorWriter(), formatDropNotice);
+  return new LineWriter(openStandardStream("stderr"), formatDropNotice);
 }

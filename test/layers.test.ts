@@ -15,6 +15,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/database": ["src/plan-limits.ts", "src/processes"],
   "src/accounts": ["src/database", "src/permissions.ts", "src/plan-limits.ts"],
   "src/telemetry": [],
+  "src/audit": ["src/telemetry"],
   "src/client": [],
   "src/web": ["src/permissions.ts", "src/plan-limits.ts"],
   "src/search": [],
@@ -28,6 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/rest": ["src/bytes"],
   "src/service": [
     "src/accounts",
+    "src/audit",
     "src/bytes",
     "src/core",
     "src/fetch",
@@ -47,6 +49,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/config.ts": [
     "src/accounts",
+    "src/audit",
     "src/core",
     "src/fetch",
     "src/galleries",
@@ -57,9 +60,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/unknown-variables.ts",
     "src/workers",
   ],
-  "src/services.ts": ["src/http", "src/permissions.ts", "src/rest", "src/service", "src/telemetry"],
+  "src/services.ts": [
+    "src/audit",
+    "src/http",
+    "src/permissions.ts",
+    "src/rest",
+    "src/service",
+    "src/telemetry",
+  ],
   "src/monitoring.ts": [
     "src/accounts",
+    "src/audit",
     "src/config.ts",
     "src/database",
     "src/galleries",
@@ -71,6 +82,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/model-pools.ts": ["src/config.ts", "src/core", "src/telemetry", "src/workers"],
   "src/main.ts": [
     "src/accounts",
+    "src/audit",
     "src/config.ts",
     "src/core",
     "src/database",

@@ -6,7 +6,7 @@ import { generate } from "selfsigned";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { type MetricsSnapshot, readMetrics } from "../../tools/fuzz/edge/metrics.ts";
 import { freePort } from "../../tools/support/free-port.ts";
-import { ServiceProcess, USER } from "../../tools/support/service-process.ts";
+import { readPort, ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { until } from "./until.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
@@ -135,15 +135,9 @@ export async function startEdgeService(
       ...settings,
     },
   });
-  let printed = "";
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    printed += chunk;
-    const port = /listens at https?:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
-    if (!port) continue;
-    child.stdout.resume();
-    return new EdgeService(child, Number(port), metricsPort, dataDir, tls);
-  }
-  throw new Error("The service ended before it listened.");
+  const port = await readPort(child.stdout, /listens at https?:\/\/127\.0\.0\.1:(\d+)/);
+  if (port === undefined) throw new Error("The service ended before it listened.");
+  return new EdgeService(child, port, metricsPort, dataDir, tls);
 }
 
 async function writeCertificate(folder: string): Promise<Record<string, string>> {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
@@ -129,16 +130,24 @@ export async function startServiceProcess(
       ...settings,
     },
   });
-  let printed = "";
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    printed += chunk;
-    const port = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)\s/.exec(printed)?.[1];
-    if (!port) continue;
-    child.stdout.resume();
-    return new ServiceProcess(child, Number(port), performance.now() - start, dataDir);
-  }
+  const port = await readPort(child.stdout, /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)\s/);
+  if (port !== undefined) return new ServiceProcess(child, port, performance.now() - start, dataDir);
   rmSync(dataDir, { recursive: true, force: true });
   throw new Error("The service ended before it listened.");
+}
+
+/** Reads from the output of a service at which port it listens. The rest of the output, its audit trail, is discarded. */
+export async function readPort(stdout: Readable, pattern: RegExp): Promise<number | undefined> {
+  let printed = "";
+  let port: string | undefined;
+  for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
+    printed += chunk;
+    port = pattern.exec(printed)?.[1];
+    if (port !== undefined) break;
+  }
+  // Not within the loop, whose end pauses the stream.
+  stdout.resume();
+  return port === undefined ? undefined : Number(port);
 }
 
 /** The path of the `visage` command that a built checkout declares in its package.json. Throws if it is not built. */

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { type Authenticator, createAuthenticator } from "../src/accounts/authenticator.ts";
 import { createSqlStore } from "../src/accounts/sql-store.ts";
 import { ensureTrialUser } from "../src/accounts/trial-user.ts";
+import { createAuditTrail } from "../src/audit/create-audit-trail.ts";
 import { readConfig } from "../src/config.ts";
 import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchRates } from "../src/core/index.ts";
 import { createSyntheticFace } from "../src/core/synthetic-face.ts";
@@ -79,6 +80,7 @@ const services = createServices({
   timeoutMs: config.requestTimeoutMs,
   isLegacy: false,
   log,
+  auditTrail: createAuditTrail("stdout", { policy: "stop" }),
 });
 const serve = (through: Authenticator) =>
   startServer({

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
+import { AUDIT_FAILURE_POLICIES, type AuditFailurePolicy } from "./audit/audit-trail.ts";
 import { DEFAULT_MODELS_DIR } from "./core/index.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
@@ -112,6 +113,14 @@ const SETTINGS = {
   reflection: setting("VISAGE_REFLECTION", true, parseSwitch),
   /** Whether the web pages are served. */
   web: setting("VISAGE_WEB", true, parseSwitch),
+  /** Where the audit trail is written: `stdout`, or a file as an absolute path. */
+  audit: setting("VISAGE_AUDIT", "stdout", parseAuditOutput),
+  /** What audited operations do while the audit trail cannot be written. */
+  auditFailure: setting<AuditFailurePolicy>(
+    "VISAGE_AUDIT_FAILURE",
+    "stop",
+    parseChoice(AUDIT_FAILURE_POLICIES),
+  ),
   logLevel: setting<LogLevel>("VISAGE_LOG_LEVEL", "info", parseChoice(LOG_LEVELS)),
   /** Address of the metrics server. */
   metricsHost: setting("VISAGE_METRICS_HOST", "127.0.0.1", parseText),
@@ -224,6 +233,10 @@ function parseText(text: string): string {
 
 function parsePath(text: string): string {
   return resolve(text);
+}
+
+function parseAuditOutput(text: string): string {
+  return text === "stdout" ? text : resolve(text);
 }
 
 function parseInteger(min: number, max: number): (text: string) => number {

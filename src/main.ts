@@ -2,6 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { createAuthenticator } from "./accounts/authenticator.ts";
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
+import type { AuditTrail } from "./audit/audit-trail.ts";
+import { createAuditTrail } from "./audit/create-audit-trail.ts";
 import type { Config } from "./config.ts";
 import { createSyntheticFace, readCalibration } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
@@ -31,7 +33,7 @@ import {
   type StartedParts,
 } from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
-import { expiryEntryFrom } from "./service/expiry-entry.ts";
+import { formatExpiryLine } from "./service/audit-expiry.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -71,6 +73,8 @@ export async function startService(
     const started: StartedParts = {};
     const metrics = createMetrics(() => readServiceState(started, log));
     const metricsServer = resources.addIfDefined(await openMetrics(config, metrics, openMetricsServer, log));
+    const auditTrail = resources.add(await openAuditTrail(config, log));
+    started.auditTrail = auditTrail;
     const database = await openDatabase(config, {
       onErasureDelay: (error) => log.warn({ event: "erasure delayed", cause: String(error) }),
       onErasureEnd: () => log.info({ event: "erasure finished" }),
@@ -79,7 +83,7 @@ export async function startService(
     const store = resources.add(createSqlStore(database));
     const masterKeys = parseMasterKeys(config.templateKey);
     await requireMasterKeys(database, masterKeys);
-    const onExpiry = createExpiryObserver(log, metrics);
+    const onExpiry = createExpiryObserver(auditTrail, metrics);
     const galleries = createSqlGalleryStore(database, { keys: masterKeys, onExpiry });
     galleries.finishDeletions();
     const onSweepError = (error: unknown) => log.warn({ event: "expiry failed", cause: String(error) });
@@ -132,6 +136,7 @@ export async function startService(
           timeoutMs: config.requestTimeoutMs,
           isLegacy: config.legacy,
           log,
+          auditTrail,
         }),
         pool,
         authenticator,
@@ -168,14 +173,28 @@ export async function startService(
   }
 }
 
-/** Logs and counts what was removed because its time was over. */
-function createExpiryObserver(log: Log, metrics: Metrics): ExpiryOptions["onExpiry"] {
+/** Audits and counts what was removed because its time was over. */
+function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryOptions["onExpiry"] {
   return (expired) => {
     for (const expiry of expired) {
-      log.info({ event: "gallery changed", ...expiryEntryFrom(expiry) });
+      void auditTrail.keep(formatExpiryLine(expiry));
       metrics.observeExpiry(expiry.personId === undefined ? "gallery" : "person");
     }
   };
+}
+
+/** Opens the audit trail. Rejects if its file cannot be opened. */
+async function openAuditTrail({ audit, auditFailure: policy }: Config, log: Log): Promise<AuditTrail> {
+  const trail = createAuditTrail(audit, {
+    policy,
+    onFailure: (cause) => log.error({ event: "audit unavailable", cause: String(cause) }),
+    onRecovery: () => log.info({ event: "audit available" }),
+    onLoss: (lines) => log.error({ event: "audit lines lost", lines }),
+  });
+  await trail.open().catch((cause: Error) => {
+    throw new Error(`The file of VISAGE_AUDIT cannot be opened: ${cause.message}`, { cause });
+  });
+  return trail;
 }
 
 /** Prepares the search process. It starts with the first search. */

@@ -1,4 +1,5 @@
 import type { Authenticator } from "./accounts/authenticator.ts";
+import type { AuditTrail } from "./audit/audit-trail.ts";
 import type { Config } from "./config.ts";
 import type { SqlDatabase } from "./database/sql-database.ts";
 import type { SearchProcess } from "./galleries/search-process.ts";
@@ -63,13 +64,14 @@ export async function openTracesIfConfigured(config: Config, log: Log) {
 export interface StartedParts {
   pool?: Pool;
   database?: SqlDatabase;
+  auditTrail?: AuditTrail;
   authenticator?: Authenticator;
   searcher?: SearchProcess;
   server?: RunningServer;
 }
 
 export function readServiceState(
-  { pool, database, authenticator, searcher, server }: StartedParts,
+  { pool, database, auditTrail, authenticator, searcher, server }: StartedParts,
   log: Log,
 ): ServiceState {
   return {
@@ -78,6 +80,7 @@ export function readServiceState(
     server: server?.status(),
     accountsAvailable: authenticator?.accountsAvailable,
     erasureDelayed: database?.isErasureDelayed,
+    auditFailing: auditTrail?.isFailing,
     galleries: searcher?.state,
     droppedLogLines: log.droppedLines,
   };

@@ -5,6 +5,7 @@ import { AccountService } from "../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../gen/ts/visage/v1/gallery_pb.ts";
+import type { AuditTrail } from "./audit/audit-trail.ts";
 import type { Api } from "./http/api.ts";
 import { createJsonLines, type JsonLines } from "./http/json-lines.ts";
 import { LIMITS } from "./http/limits.ts";
@@ -16,7 +17,7 @@ import { RestError } from "./rest/rest-error.ts";
 import type { TextParsers } from "./rest/text-parser.ts";
 import { type AccountServiceOptions, createAccountService } from "./service/account-service.ts";
 import { createAdminService } from "./service/admin-service.ts";
-import type { AuditEntry } from "./service/audit.ts";
+import { auditRequests } from "./service/audit-requests.ts";
 import { checkPermissions } from "./service/check-permissions.ts";
 import { createDirectTransport } from "./service/direct-transport.ts";
 import { httpErrorFrom, statusJsonFrom } from "./service/error-responses.ts";
@@ -58,6 +59,7 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
   /** Whether to answer like the original service over REST (docs/legacy.md). */
   readonly isLegacy: boolean;
   readonly log: Log;
+  readonly auditTrail: AuditTrail;
 }
 
 export const VISAGE_V1: Api = {
@@ -91,6 +93,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
   const interceptors = [
     recordOutcome,
     translateErrors(log),
+    auditRequests(options.auditTrail),
     checkPermissions(permissions, options.galleries),
     recheckCaller,
   ];
@@ -146,12 +149,8 @@ export function createServices(options: ServicesOptions): readonly ServedService
     previousAnalyzer: options.previousAnalyzer,
     galleries: options.galleries,
     searcher: options.searcher,
-    audit: (entry) => log.info({ event: "gallery changed", ...entry }),
   });
-  const accountOptions = {
-    store: options.accounts,
-    audit: (entry: AuditEntry) => log.info({ event: "account changed", ...entry }),
-  };
+  const accountOptions: AccountServiceOptions = { store: options.accounts };
   return [
     isLegacy ? createLegacyFaces() : faces,
     serve(FaceAnalysisService, createFaceAnalysisService(analysisOptions, analyzeItem), {

@@ -4,13 +4,16 @@ import { AdminService, type GetUserResponse, type User } from "../../gen/ts/visa
 import { AccountError, type AccountStore } from "../accounts/account-store.ts";
 import { createSqlStore } from "../accounts/sql-store.ts";
 import { findUserByKeyOrName } from "../accounts/users.ts";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import { createAuditTrail } from "../audit/create-audit-trail.ts";
 import { VisageError } from "../client/visage-client.ts";
-import { readConfig } from "../config.ts";
+import { type Config, readConfig } from "../config.ts";
 import { MissingDatabaseError } from "../database/database-error.ts";
 import { type DatabaseLocation, nameDatabase } from "../database/database-location.ts";
 import { openDatabase } from "../database/open-database.ts";
 import type { OpenOptions, SqlDatabase } from "../database/sql-database.ts";
 import { createAdminService } from "../service/admin-service.ts";
+import { auditRequests } from "../service/audit-requests.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import { type Caller, contextValuesWith, RequestRecord } from "../service/request-record.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -26,6 +29,7 @@ export const ADMIN_HELP = `  --server URL   use the accounts of this running ser
   VISAGE_DATABASE_URL   PostgreSQL database with the accounts, instead of the folder
   VISAGE_URL            the default of --server, unless one of these two is set
   VISAGE_ADMIN_KEY      admin key of the service
+  VISAGE_AUDIT          file of the audit trail, for changes in a database; default: stderr
 `;
 
 /** The options of every command of the operator. The admin key has none: `users add --key` is the key of a user. */
@@ -47,6 +51,12 @@ export interface UserAdministration extends Administration {
   readonly keys: readonly Key[];
 }
 
+/** Options of work on a database. */
+interface AdministrationOptions extends OpenOptions {
+  /** The key of a user that is created, instead of a generated one. */
+  readonly userKey?: string | undefined;
+}
+
 /** The operator, in calls on the database. */
 const OPERATOR: Caller = { userId: "", fingerprint: "admin", plan: {}, rights: {}, keyHashes: [] };
 
@@ -58,7 +68,7 @@ export async function administrate<T>(
   context: CommandContext,
   { server, ca }: AdminValues,
   work: (administration: Administration) => Promise<T>,
-  options: OpenOptions = { mustExist: true },
+  { userKey, ...options }: AdministrationOptions = { mustExist: true },
 ): Promise<T> {
   const { env, stderr } = context;
   const config = readConfig(env);
@@ -72,13 +82,15 @@ export async function administrate<T>(
     return withClient(context, values, {}, ({ admin }) => work({ admin, store: undefined }));
   }
   const store = createSqlStore(await openConfiguredDatabase(context, config, options));
+  const auditTrail = createLocalAuditTrail(config, context);
   try {
-    return await work({ admin: createLocalAdmin(store), store });
+    return await work({ admin: createLocalAdmin(store, auditTrail, userKey), store });
   } catch (error) {
     // The cause says why the database is unavailable.
     throw error instanceof ServiceError ? (error.cause ?? error) : error;
   } finally {
     await store.close();
+    await auditTrail.close();
   }
 }
 
@@ -131,16 +143,30 @@ async function getUser({ admin, store }: Administration, text: string): Promise<
   });
 }
 
+/** Creates the audit trail of changes in a database. Standard output is for results. */
+function createLocalAuditTrail(
+  { audit, auditFailure: policy }: Config,
+  { stderr }: CommandContext,
+): AuditTrail {
+  const onLoss = (lines: number) => stderr.write(`visage: ${lines} lines of the audit trail are lost\n`);
+  return createAuditTrail(audit, { policy, onLoss }, stderr);
+}
+
 /** Creates a client of AdminService that runs on a database in this process. */
-function createLocalAdmin(store: AccountStore): Client<typeof AdminService> {
-  const service = createAdminService({ store, audit: () => {} });
-  const direct = createDirectTransport(AdminService, service, []);
-  const record = Object.assign(new RequestRecord(), { caller: OPERATOR });
-  const [{ signal }, values] = [new AbortController(), contextValuesWith(record)];
+function createLocalAdmin(
+  store: AccountStore,
+  auditTrail: AuditTrail,
+  userKey: string | undefined,
+): Client<typeof AdminService> {
+  const service = createAdminService({ store, userKey });
+  const direct = createDirectTransport(AdminService, service, [auditRequests(auditTrail, "command line")]);
+  const { signal } = new AbortController();
   return createClient(AdminService, {
     ...direct,
-    unary: (method, _signal, timeoutMs, header, input) =>
-      direct.unary(method, signal, timeoutMs, header, input, values),
+    unary: (method, _signal, timeoutMs, header, input) => {
+      const record = Object.assign(new RequestRecord(), { caller: OPERATOR });
+      return direct.unary(method, signal, timeoutMs, header, input, contextValuesWith(record));
+    },
   });
 }
 

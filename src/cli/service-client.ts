@@ -31,7 +31,14 @@ export const LONG_RUN_LIMITS = { timeoutMs: 120_000, retries: 30 } as const;
 
 /** Errors besides those of the account that every photo would have: another attempt is needless. */
 const LASTING_ERRORS: readonly string[] = [
-  ...["UNREACHABLE", "CANCELLED", "DRAINING", "ACCOUNTS_UNAVAILABLE", "GALLERIES_UNAVAILABLE"],
+  ...[
+    "UNREACHABLE",
+    "CANCELLED",
+    "DRAINING",
+    "ACCOUNTS_UNAVAILABLE",
+    "GALLERIES_UNAVAILABLE",
+    "AUDIT_UNAVAILABLE",
+  ],
   ...["GALLERY_NOT_FOUND", "MODEL_MISMATCH", "TOO_MANY_FACES", "GALLERY_TOO_LARGE", "NO_SUCH_PATH"],
 ];
 

@@ -6,8 +6,7 @@ import {
   type User,
 } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
-import { createUser, DEFAULT_PLAN, isSubscriptionPeriod, MAX_EXTENSION_DAYS } from "../accounts/users.ts";
-import { newUserFrom } from "../service/admin-messages.ts";
+import { DEFAULT_PLAN, isSubscriptionPeriod, MAX_EXTENSION_DAYS } from "../accounts/users.ts";
 import {
   ADMIN_HELP,
   ADMIN_OPTIONS,
@@ -153,14 +152,11 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
     ...(subject !== undefined && { certificateSubject: parseName(subject) }),
   });
   const add = async (administration: Administration) => {
-    const { admin } = administration;
     if (init) requireStore(administration, "init");
-    if (givenKey === undefined) return admin.createUser(request);
-    const newUser = { ...newUserFrom(request), key: givenKey };
-    const { user, key } = await createUser(requireStore(administration, "key"), newUser);
-    return { user: (await admin.getUser({ user: user.id })).user, key };
+    if (givenKey !== undefined) requireStore(administration, "key");
+    return administration.admin.createUser(request);
   };
-  const { user, key } = await administrate(context, values, add, { mustExist: !init });
+  const { user, key } = await administrate(context, values, add, { mustExist: !init, userKey: givenKey });
   if (json) print(context, JSON.stringify({ key, ...createUserReport(user!) }));
   else print(context, `${formatUser(user!)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
 }

@@ -68,6 +68,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   async function admit(context: RequestContext): Promise<void> {
     if (isDraining()) throw new ServiceError("draining");
+    context.record.clientAddress = clientAddressReader(context.request, trustedProxies);
     if (context.route?.access === "admin") return admitAdmin(context);
     const isAccount = context.route?.access === "account";
     const verdict = authenticator.admit(
@@ -152,16 +153,23 @@ function rejectionError({ kind, message, retryAfterSeconds }: Rejection): Servic
 }
 
 function authRequestFrom(request: Request, trusted: TrustedProxies): AuthRequest {
-  const { headers, socket } = request;
   return {
     keys: keysFromHeaders(request),
-    certificate: clientCertificateOf(socket),
+    certificate: clientCertificateOf(request.socket),
     // A getter: the address is needed for unauthenticated clients only.
     get address() {
-      const forwardedFor = headers["x-forwarded-for"];
-      const text = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
-      return clientAddressOf(socket?.remoteAddress ?? "", text, trusted);
+      return clientAddressReader(request, trusted)();
     },
+  };
+}
+
+/** Returns a function that finds the client address, also after the client has left. */
+function clientAddressReader({ headers, socket }: Request, trusted: TrustedProxies): () => string {
+  const remoteAddress = socket?.remoteAddress ?? "";
+  return () => {
+    const forwardedFor = headers["x-forwarded-for"];
+    const text = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
+    return clientAddressOf(remoteAddress, text, trusted);
   };
 }
 

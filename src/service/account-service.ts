@@ -13,7 +13,7 @@ import {
   monthsFrom,
   orAccountsUnavailable,
 } from "./account-messages.ts";
-import { type AuditEntry, auditEntryFrom } from "./audit.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { missingError } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { ServiceError } from "./service-error.ts";
@@ -21,14 +21,12 @@ import { ServiceError } from "./service-error.ts";
 /** What the operations on accounts need. */
 export interface AccountServiceOptions {
   readonly store: AccountStore;
-  readonly audit: (entry: AuditEntry) => void;
+  /** The key of a user that the operator creates, instead of a generated one. */
+  readonly userKey?: string | undefined;
 }
 
 /** Creates the operations of users on their own accounts. */
-export function createAccountService({
-  store,
-  audit,
-}: AccountServiceOptions): ServiceImpl<typeof AccountService> {
+export function createAccountService({ store }: AccountServiceOptions): ServiceImpl<typeof AccountService> {
   return {
     async getAccount(_, { values }) {
       const { userId, keyHashes } = callerFrom(values);
@@ -66,22 +64,24 @@ export function createAccountService({
     async createKey(request, context) {
       const newKey = keyRequestFrom(request);
       const caller = callerFrom(context.values);
+      await startAudited(context.values, { target_user: caller.fingerprint });
       const { key, fingerprint, keys } = await orAccountsUnavailable(() =>
         createUserKey(store, caller.userId, newKey, caller),
       );
-      audit(auditEntryFrom(context, `keys/${fingerprint}`));
+      addToAudit(context.values, { target_key: fingerprint });
       return { key, keys: messagesFromKeys(keys, caller.keyHashes) };
     },
 
     async deleteKey({ fingerprint }, context) {
       if (fingerprint === "") throw missingError("fingerprint");
       const caller = callerFrom(context.values);
+      addToAudit(context.values, { target_user: caller.fingerprint });
       await orAccountsUnavailable(async () => {
         const key = await findUserKey(store, caller.userId, fingerprint);
         if (caller.keyHashes.includes(key.hash)) throw new ServiceError("keyInUse");
+        await startAudited(context.values, { target_key: fingerprint });
         await deleteUserKey(store, key, caller);
       });
-      audit(auditEntryFrom(context, `keys/${fingerprint}`));
       return {};
     },
   };

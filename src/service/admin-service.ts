@@ -24,7 +24,7 @@ import {
   userChangesFrom,
   userPageFrom,
 } from "./admin-messages.ts";
-import { auditEntryFrom } from "./audit.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { missingError } from "./request-checks.ts";
 
 /** The operator may create every key. */
@@ -33,7 +33,7 @@ const OPERATOR = { rights: {}, keyHashes: [] };
 /** Creates the operations of the operator on users, plans and usage. */
 export function createAdminService({
   store,
-  audit,
+  userKey,
 }: AccountServiceOptions): ServiceImpl<typeof AdminService> {
   return {
     async listUsers(request) {
@@ -55,49 +55,54 @@ export function createAdminService({
 
     async createUser(request, context) {
       const newUser = newUserFrom(request);
-      const { user, key } = await orAccountsUnavailable(() => createUser(store, newUser));
-      audit(auditEntryFrom(context, `users/${user.fingerprint}`));
+      await startAudited(context.values, {});
+      const { user, key } = await orAccountsUnavailable(() =>
+        createUser(store, { ...newUser, key: userKey }),
+      );
+      addToAudit(context.values, { target_user: user.fingerprint, plan: user.plan });
       return { user: messageFromUser({ user, usedThisMonth: 0 }), key };
     },
 
     async updateUser(request, context) {
       const changed = await orAccountsUnavailable(async () => {
-        const { id } = await requireUser(store, request.user);
+        const { id, fingerprint } = await requireUser(store, request.user);
+        await startAudited(context.values, { target_user: fingerprint });
         return store.updateUser(id, (user) => userChangesFrom(request, user));
       });
-      audit(auditEntryFrom(context, `users/${changed.fingerprint}`));
+      if (request.plan !== undefined) addToAudit(context.values, { plan: changed.plan });
       return { user: await orAccountsUnavailable(() => messageWithUsage(store, changed)) };
     },
 
     async deleteUser(request, context) {
-      const { fingerprint } = await orAccountsUnavailable(async () => {
-        const user = await requireUser(store, request.user);
-        await store.removeUser(user.id);
-        return user;
+      await orAccountsUnavailable(async () => {
+        const { id, fingerprint } = await requireUser(store, request.user);
+        await startAudited(context.values, { target_user: fingerprint });
+        await store.removeUser(id);
       });
-      audit(auditEntryFrom(context, `users/${fingerprint}`));
       await store.waitForErasure();
       return {};
     },
 
     async createUserKey(request, context) {
       const newKey = keyRequestFrom(request);
-      const { user, created } = await orAccountsUnavailable(async () => {
-        const found = await requireUser(store, request.user);
-        return { user: found, created: await createUserKey(store, found.id, newKey, OPERATOR) };
+      const created = await orAccountsUnavailable(async () => {
+        const { id, fingerprint } = await requireUser(store, request.user);
+        await startAudited(context.values, { target_user: fingerprint });
+        return createUserKey(store, id, newKey, OPERATOR);
       });
-      audit(auditEntryFrom(context, `users/${user.fingerprint}/keys/${created.fingerprint}`));
+      addToAudit(context.values, { target_key: created.fingerprint });
       return { key: created.key, keys: messagesFromKeys(created.keys, []) };
     },
 
     async deleteUserKey({ user: text, fingerprint }, context) {
       if (fingerprint === "") throw missingError("fingerprint");
-      const user = await orAccountsUnavailable(async () => {
-        const found = await requireUser(store, text);
-        await store.removeKey((await findUserKey(store, found.id, fingerprint)).hash);
-        return found;
+      await orAccountsUnavailable(async () => {
+        const user = await requireUser(store, text);
+        addToAudit(context.values, { target_user: user.fingerprint });
+        const { hash } = await findUserKey(store, user.id, fingerprint);
+        await startAudited(context.values, { target_key: fingerprint });
+        await store.removeKey(hash);
       });
-      audit(auditEntryFrom(context, `users/${user.fingerprint}/keys/${fingerprint}`));
       return {};
     },
 
@@ -117,23 +122,27 @@ export function createAdminService({
     async createPlan(request, context) {
       requireNameField("name", request.name);
       const plan = createPlan(request.name, planRulesFrom(request));
+      await startAudited(context.values, { plan: plan.name });
       await orAccountsUnavailable(() => store.addPlan(plan));
-      audit(auditEntryFrom(context, `plans/${plan.name}`));
       return { plan: messageFromPlan(plan) };
     },
 
     async updatePlan(request, context) {
       requireNameField("name", request.name);
       const changes = planChangesFrom(request);
-      const plan = await orAccountsUnavailable(() => store.updatePlan(request.name, changes));
-      audit(auditEntryFrom(context, `plans/${plan.name}`));
+      const plan = await orAccountsUnavailable(async () => {
+        await startAudited(context.values, { plan: await findPlanName(store, request.name) });
+        return store.updatePlan(request.name, changes);
+      });
       return { plan: messageFromPlan(plan) };
     },
 
     async deletePlan({ name }, context) {
       requireNameField("name", name);
-      await orAccountsUnavailable(() => store.removePlan(name));
-      audit(auditEntryFrom(context, `plans/${name}`));
+      await orAccountsUnavailable(async () => {
+        await startAudited(context.values, { plan: await findPlanName(store, name) });
+        await store.removePlan(name);
+      });
       return {};
     },
 
@@ -151,6 +160,11 @@ export function createAdminService({
 async function requireUser(store: AccountStore, text: string): Promise<User> {
   requireNameField("user", text);
   return findUser(store, text);
+}
+
+/** The name of a plan for the audit trail; undefined if there is none of this name, which may be any text. */
+async function findPlanName(store: AccountStore, name: string): Promise<string | undefined> {
+  return (await store.listPlans()).find((plan) => plan.name === name)?.name;
 }
 
 async function messageWithUsage(store: AccountStore, user: User) {

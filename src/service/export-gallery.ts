@@ -3,6 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ExportGalleryRequest, ExportGalleryResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { GalleryError } from "../galleries/gallery-store.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { type GalleryServiceOptions, orUnavailable } from "./gallery-call.ts";
 import { messageFromExportedFace, requireId } from "./gallery-messages.ts";
 import { admittedRecordFrom } from "./request-record.ts";
@@ -17,13 +18,18 @@ export async function* exportGallery(
   { galleries }: Pick<GalleryServiceOptions, "galleries">,
 ): AsyncGenerator<MessageInitShape<typeof ExportGalleryResponseSchema>> {
   requireId("gallery_id", galleryId);
+  addToAudit(context.values, { gallery: galleryId });
   const record = admittedRecordFrom(context.values);
   const { userId } = record.caller;
   const findGallery = () => orUnavailable(() => galleries.getGallery(userId, galleryId));
   const { key, model } = await findGallery();
+  await startAudited(context.values, { model });
+  let faces = 0;
   let page = await orUnavailable(() => galleries.readFaces(key, { size: PAGE_SIZE }));
   while (page.length > 0) {
     record.hasEffect = true;
+    faces += page.length;
+    addToAudit(context.values, { faces });
     for (const face of page) yield messageFromExportedFace(face, model);
     // A client that reads fast takes all parts at once, so that nothing else would run until the last one.
     await yieldToEventLoop();

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ExportPersonRequest, ExportPersonResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { type Gallery, GalleryError, MAX_FACES_PER_PERSON } from "../galleries/gallery-store.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { type GalleryServiceOptions, orUnavailable } from "./gallery-call.ts";
 import { ALL_GALLERIES, expireTimeOf, messageFromTemplate, requireId } from "./gallery-messages.ts";
 import { admittedRecordFrom } from "./request-record.ts";
@@ -20,6 +21,7 @@ export async function* exportPerson(
   requireId("person_id", personId);
   const record = admittedRecordFrom(context.values);
   const { userId } = record.caller;
+  await startAudited(context.values, { gallery: galleryId, people: [personId] });
 
   const readFrom = async ({ id, key, displayName, model }: Gallery) => {
     const person = await galleries.getPerson(userId, id, personId);
@@ -56,6 +58,7 @@ export async function* exportPerson(
     }
   }
 
+  let faces = 0;
   let isFound = false;
   for await (const gallery of findGalleries()) {
     const found = await orUnavailable(() => readFrom(gallery)).catch((error: unknown) => {
@@ -66,6 +69,8 @@ export async function* exportPerson(
     if (!found) continue;
     isFound = true;
     record.hasEffect = true;
+    faces += found.faces.length;
+    addToAudit(context.values, { faces });
     yield found;
   }
   if (!isFound) throw new GalleryError("personNotFound", `There is no person ${personId} in any gallery.`);

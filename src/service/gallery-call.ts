@@ -5,7 +5,6 @@ import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Box, Embedding } from "../core/index.ts";
 import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
-import { type AuditEntry, auditEntryFrom } from "./audit.ts";
 import type { FaceCallOptions } from "./face-call.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 import { admittedRecordFrom } from "./request-record.ts";
@@ -17,21 +16,10 @@ export interface GalleryServiceOptions extends FaceCallOptions {
   readonly previousAnalyzer?: FaceCallOptions["analyzer"] | undefined;
   readonly galleries: GalleryStore;
   readonly searcher: GallerySearcher;
-  readonly audit: (entry: AuditEntry) => void;
 }
 
 /** Characters of a face id that is made from the template. */
 const FACE_ID_LENGTH = 16;
-
-/** Logs a change; with the number of faces added, or removed if it is negative. */
-export function auditChange(
-  { audit }: Pick<GalleryServiceOptions, "audit">,
-  context: HandlerContext,
-  resource: string,
-  count?: number,
-): void {
-  audit(auditEntryFrom(context, resource, count));
-}
 
 /**
  * Runs work that stores faces, unless the client has left. From here on the request counts, also if the client leaves

@@ -2,12 +2,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { EnrolFaceRequest, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { readOnlyError } from "../galleries/gallery-store.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { expiryFrom } from "./expiration.ts";
 import { exportGallery } from "./export-gallery.ts";
 import { exportPerson } from "./export-person.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import {
-  auditChange,
   faceIdFrom,
   type GalleryServiceOptions,
   orUnavailable,
@@ -47,6 +47,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireDistance(maxDistance);
       const expiresAt = expiryFrom(request.expiration) ?? undefined;
       const caller = callerFrom(context.values);
+      await startAudited(context.values, { gallery: id, model });
       const created = await orUnavailable(() =>
         galleries.createGallery(
           caller.userId,
@@ -54,7 +55,6 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
           caller.plan,
         ),
       );
-      auditChange(options, context, `galleries/${id}`);
       return { gallery: messageFromGallery(created, model) };
     },
 
@@ -96,8 +96,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
         ...(alias !== undefined && { alias: alias || undefined }),
         ...(expiresAt !== undefined && { expiresAt: expiresAt ?? undefined }),
       };
+      await startAudited(context.values, { gallery: galleryId });
       const gallery = await orUnavailable(() => galleries.updateGallery(userId, galleryId, changes));
-      auditChange(options, context, `galleries/${galleryId}`);
       await galleries.waitForErasure();
       return { gallery: messageFromGallery(gallery, model) };
     },
@@ -105,8 +105,9 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     async deleteGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
       const { userId } = callerFrom(context.values);
+      await startAudited(context.values, { gallery: galleryId });
       const faces = await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
-      auditChange(options, context, `galleries/${galleryId}`, -faces);
+      addToAudit(context.values, { faces });
       await galleries.waitForErasure();
       return {};
     },
@@ -116,10 +117,11 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("successor_id", successorId);
       const { userId } = callerFrom(context.values);
       const expected = revision === undefined ? undefined : Number(revision);
+      await startAudited(context.values, { gallery: galleryId, successor: successorId });
       const { gallery, removedFaces } = await orUnavailable(() =>
         galleries.replaceGallery(userId, galleryId, successorId, expected),
       );
-      auditChange(options, context, `galleries/${galleryId}`, -removedFaces);
+      addToAudit(context.values, { faces: removedFaces });
       await galleries.waitForErasure();
       return { gallery: messageFromGallery(gallery, model) };
     },
@@ -132,16 +134,18 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireName(displayName ?? "");
       const caller = callerFrom(context.values);
       const expiresAt = expiryFrom(request.expiration, { limits: caller.plan });
+      addToAudit(context.values, { gallery: galleryId, people: [personId] });
       // Fails early, before the image is analysed.
       const gallery = await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
       if (gallery.model !== model) throw readOnlyError(gallery, model);
       const { embedding, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
       const faceId = request.faceId || faceIdFrom(embedding);
       const face = { personId, faceId, embedding, displayName, expiresAt };
+      await startAudited(context.values, { face: faceId, model });
       const { revision } = await storeFaces(context, () =>
         galleries.enrolFaces(caller.userId, galleryId, model, [face], caller.plan),
       );
-      auditChange(options, context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, 1);
+      addToAudit(context.values, { faces: 1 });
       return { faceId, ...(box && { box: messageFromBox(box) }), revision: BigInt(revision) };
     },
 
@@ -171,8 +175,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
         ...(displayName !== undefined && { displayName }),
         ...(expiresAt !== undefined && { expiresAt: expiresAt ?? undefined }),
       };
+      await startAudited(context.values, { gallery: galleryId, people: [personId] });
       const person = await orUnavailable(() => galleries.updatePerson(userId, galleryId, personId, changes));
-      auditChange(options, context, `galleries/${galleryId}/people/${personId}`);
       await galleries.waitForErasure();
       return { person: messageFromPerson(person) };
     },
@@ -182,9 +186,9 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("person_id", personId);
       const { userId } = callerFrom(context.values);
       const scope = galleryId === ALL_GALLERIES ? undefined : galleryId;
+      await startAudited(context.values, { gallery: galleryId, people: [personId] });
       const deletions = await orUnavailable(() => galleries.deletePerson(userId, scope, personId));
-      for (const { galleryId, faces } of deletions)
-        auditChange(options, context, `galleries/${galleryId}/people/${personId}`, -faces);
+      addToAudit(context.values, { faces: deletions.reduce((sum, { faces }) => sum + faces, 0) });
       return {
         personId,
         deletions: deletions.map(({ galleryId, faces }) => ({ galleryId, faceCount: faces })),
@@ -201,8 +205,9 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("person_id", personId);
       requireId("face_id", faceId);
       const { userId } = callerFrom(context.values);
+      await startAudited(context.values, { gallery: galleryId, people: [personId], face: faceId });
       await orUnavailable(() => galleries.deleteFace(userId, galleryId, personId, faceId));
-      auditChange(options, context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, -1);
+      addToAudit(context.values, { faces: 1 });
       await galleries.waitForErasure();
       return {};
     },

@@ -7,6 +7,7 @@ import type { SearchResult } from "../galleries/gallery-search.ts";
 import { GalleryError } from "../galleries/gallery-store.ts";
 import type { CandidatesReason as GalleryCandidatesReason } from "../galleries/gallery-threshold.ts";
 import type { QueuedAnalyzer } from "../workers/pool.ts";
+import { addToAudit } from "./audit.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import { type GalleryServiceOptions, orUnavailable, requireSource, type SourceFace } from "./gallery-call.ts";
 import { requireDistance, requireId } from "./gallery-messages.ts";
@@ -36,6 +37,7 @@ export async function identifyFaces(
   requireId("gallery_id", galleryId);
   requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
   requireDistance(maxDistance);
+  addToAudit(context.values, { gallery: galleryId });
   const caller = callerFrom(context.values);
   const { userId } = caller;
   const isWithinThreshold = !options.permissions.has(caller, "wide-distance");
@@ -59,6 +61,8 @@ export async function identifyFaces(
         context.signal,
       ),
     );
+    const people = result.faces.flatMap(({ matches }) => matches.map(({ personId }) => personId));
+    addToAudit(context.values, { people: [...new Set(people)], faces: faces.length, model });
     return responseFromResult(result, faces);
   };
   const [analyzer, other] = await analyzersFor(userId, galleryId, options);

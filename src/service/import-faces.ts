@@ -7,8 +7,9 @@ import {
   MAX_ENROLMENT_BATCH,
   type NewFace,
 } from "../galleries/gallery-store.ts";
+import { addToAudit, startAudited } from "./audit.ts";
 import { expiryFrom } from "./expiration.ts";
-import { auditChange, faceIdFrom, type GalleryServiceOptions, storeFaces } from "./gallery-call.ts";
+import { faceIdFrom, type GalleryServiceOptions, storeFaces } from "./gallery-call.ts";
 import { requireId, requireName } from "./gallery-messages.ts";
 import { changeError, LAST_LINE, withMessageNumber } from "./message-number.ts";
 import { embeddingFrom, missingError, requireValid } from "./request-checks.ts";
@@ -34,18 +35,24 @@ export async function importFaces(
   let faceCount = 0;
   const enrol = async (faces: readonly NewFace[]) => {
     if (faces.length === 0) return;
-    const gallery = await storeFaces(context, () =>
-      galleries.enrolFaces(caller.userId, galleryId, model, faces, caller.plan, galleryKey),
-    );
-    ({ revision, key: galleryKey } = gallery);
-    faceCount += faces.length;
-    auditChange(options, context, `galleries/${galleryId}`, faces.length);
+    const people = [...new Set(faces.map(({ personId }) => personId))];
+    await startAudited(context.values, { people, faces: faces.length, model });
+    try {
+      const gallery = await storeFaces(context, () =>
+        galleries.enrolFaces(caller.userId, galleryId, model, faces, caller.plan, galleryKey),
+      );
+      ({ revision, key: galleryKey } = gallery);
+      faceCount += faces.length;
+    } finally {
+      addToAudit(context.values, { people: undefined, faces: faceCount });
+    }
   };
   let batch: NewFace[] = [];
   try {
     for await (const request of requests) {
       if (galleryId === "") requireId("gallery_id", request.galleryId);
       galleryId ||= request.galleryId;
+      addToAudit(context.values, { gallery: galleryId });
       const isSame = request.galleryId === "" || request.galleryId === galleryId;
       requireValid("gallery_id", isSame, "must be the same for all faces");
       batch.push(faceToImport(request, model, caller.plan));

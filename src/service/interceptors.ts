@@ -109,7 +109,8 @@ function withId(error: ConnectError, requestId: string): ConnectError {
   return error;
 }
 
-function isCancelled({ aborted, reason }: AbortSignal): boolean {
+/** Whether the client has left. */
+export function isCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason?.name !== "TimeoutError";
 }
 

@@ -36,6 +36,8 @@ export class RequestRecord {
   readonly traceId: string | undefined;
   /** Set once the request is admitted. */
   caller: Caller | undefined;
+  /** Computes the client address. Undefined for work that no client asked for. */
+  clientAddress: (() => string) | undefined;
   /** Throws ServiceError if the caller may no longer be served. Set for an admitted stream. */
   recheckCaller: (() => Promise<void>) | undefined;
   /** Set if the authentication failed. */

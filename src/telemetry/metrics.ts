@@ -35,6 +35,8 @@ export interface ServiceState {
   readonly accountsAvailable: boolean | undefined;
   /** Whether deleted rows have been in the database file for a while. Undefined before the database is open. */
   readonly erasureDelayed: boolean | undefined;
+  /** Whether lines of the audit trail cannot be written. Undefined before it is open. */
+  readonly auditFailing: boolean | undefined;
   /** The search of galleries. */
   readonly galleries: GalleryState | undefined;
   /** Log lines dropped because the reader was too slow. */
@@ -58,6 +60,7 @@ const REJECTION_REASONS = [
   "QUOTA_SPENT",
   "ACCOUNTS_UNAVAILABLE",
   "GALLERIES_UNAVAILABLE",
+  "AUDIT_UNAVAILABLE",
   "GALLERY_LOADING",
 ];
 
@@ -176,6 +179,11 @@ function addStateMetrics(registry: Registry, readState: () => ServiceState): voi
     "visage_erasure_delayed",
     "1 while deleted rows cannot be erased from the files of the database, otherwise 0",
     ({ erasureDelayed }) => (erasureDelayed === undefined ? undefined : Number(erasureDelayed)),
+  );
+  addGauge(
+    "visage_audit_failing",
+    "1 while lines of the audit trail cannot be written, otherwise 0",
+    ({ auditFailing }) => (auditFailing === undefined ? undefined : Number(auditFailing)),
   );
   addCounter(
     "visage_worker_restarts_total",

@@ -16,14 +16,15 @@ const FINGERPRINT = fingerprintOf(hashKey(ID));
 let folder: string;
 let folders = 0;
 /** Settings that locate the accounts of the current test. */
-let settings: { VISAGE_DATA_DIR: string; VISAGE_DATABASE_URL: string };
+let settings: { VISAGE_DATA_DIR: string; VISAGE_DATABASE_URL: string; VISAGE_AUDIT: string };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "visage-commands-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
-  settings = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
+  const dataDir = join(folder, `${++folders}`);
+  settings = { VISAGE_DATA_DIR: dataDir, VISAGE_DATABASE_URL: "", VISAGE_AUDIT: `${dataDir}.jsonl` };
 });
 
 function visage(...args: string[]): Promise<CommandResult> {

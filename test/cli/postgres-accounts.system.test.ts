@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { hashKey } from "../../src/accounts/key.ts";
@@ -16,7 +16,14 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
   const postgres = await startPostgres();
   onTestFinished(() => postgres.remove());
   const dataDir = join(tmpdir(), `visage-unused-${process.pid}`);
-  const env = { ...process.env, VISAGE_DATABASE_URL: postgres.url, VISAGE_DATA_DIR: dataDir };
+  const audit = join(mkdtempSync(join(tmpdir(), "visage-audit-")), "audit.jsonl");
+  onTestFinished(() => rmSync(dirname(audit), { recursive: true }));
+  const env = {
+    ...process.env,
+    VISAGE_DATABASE_URL: postgres.url,
+    VISAGE_DATA_DIR: dataDir,
+    VISAGE_AUDIT: audit,
+  };
   const visage = async (...args: string[]) =>
     (await promisify(execFile)(process.execPath, [CLI, ...args], { env })).stdout;
   const json = async (...args: string[]) => JSON.parse(await visage(...args, "--json"));

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 function visage(...args: string[]) {
-  return runInProcess(["users", ...args], { VISAGE_DATA_DIR: dataDir });
+  return runInProcess(["users", ...args], { VISAGE_DATA_DIR: dataDir, VISAGE_AUDIT: `${dataDir}.jsonl` });
 }
 
 /** Runs a command that must succeed. Returns its output. */

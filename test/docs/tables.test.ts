@@ -9,6 +9,7 @@ import {
   QualityComponentSchema,
   QualityIssueSchema,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { AUDIT_FIELDS } from "../../src/audit/audit-line.ts";
 import { fileVariableNames, readConfig, variableNames } from "../../src/config.ts";
 import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
@@ -51,6 +52,12 @@ function defaultText(value: unknown): string {
   if (typeof value === "number" || typeof value === "string") return String(value);
   return typeof value === "object" && value !== null && "port" in value ? String(value.port) : "none";
 }
+
+test("docs/privacy.md lists the fields of the audit trail", () => {
+  const section = sectionUnder(readMarkdown("docs/privacy.md"), "Audit trail");
+  const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+  expect(rows).toEqual(Object.entries(AUDIT_FIELDS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`));
+});
 
 test("docs/accounts.md lists the limits of plans", () => {
   const rows = Object.values(PLAN_LIMITS).map(({ title, option, meaning, initial }) => [
@@ -119,6 +126,7 @@ test("docs/operations.md lists every metric", async () => {
     server: undefined,
     accountsAvailable: undefined,
     erasureDelayed: undefined,
+    auditFailing: undefined,
     galleries: undefined,
     droppedLogLines: 0,
   }));

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
+import type { AuditTrail } from "../../src/audit/audit-trail.ts";
 import { DEFAULT_MODELS_DIR, openAnalyzer, readFalseMatchRates } from "../../src/core/index.ts";
 import { createSyntheticFace } from "../../src/core/synthetic-face.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
@@ -49,6 +50,8 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     timeoutMs: 10_000,
     isLegacy: false,
     log,
+    // The warm-up changes nothing.
+    auditTrail: {} as AuditTrail,
   });
   const lifecycle = createTestLifecycle({ services, log });
   const port = createServer((request, response) => {

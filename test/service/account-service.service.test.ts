@@ -9,7 +9,6 @@ import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
-import { createLog } from "../../src/telemetry/log.ts";
 import { addTestUser, newKey } from "../support/accounts.ts";
 import { requestFaceVector, startTestService } from "../support/service.ts";
 import { createRestClient, createUnaryClients } from "../support/unary-clients.ts";
@@ -20,16 +19,10 @@ const DAY_MS = 86_400_000;
 let dataDir: string;
 let store: AccountStore;
 let service: RunningService;
-const lines: string[] = [];
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "visage-account-"));
   store = await openAccountStore({ databaseUrl: undefined, dataDir });
-  const log = createLog("info", {
-    write: (line) => void lines.push(line),
-    dropped: 0,
-    flush: async () => {},
-  });
-  service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_TRUSTED_PROXIES: "127.0.0.1" }, log);
+  service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_TRUSTED_PROXIES: "127.0.0.1" });
 });
 afterAll(async () => {
   await service.close();
@@ -267,20 +260,5 @@ describe("keys", () => {
     { expireTime: timestampFromDate(new Date(Date.now() - 1_000)) },
   ])("are not created by %o", async (request) => {
     await expect(clientOf(await addUser()).call(createKey, request)).rejects.toThrow("BAD_REQUEST");
-  });
-
-  test("leave audit lines without the key", async () => {
-    const old = await addUser();
-    const [user] = await store.findUsers(old);
-    lines.length = 0;
-    const { key } = await clientOf(old).call(createKey, {});
-    await clientOf(key).call(deleteKey, { fingerprint: fingerprint(old) });
-    const changes = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "account changed");
-    expect(changes).toMatchObject([
-      { user: user!.fingerprint, operation: "CreateKey", resource: `keys/${fingerprint(key)}` },
-      { user: user!.fingerprint, operation: "DeleteKey", resource: `keys/${fingerprint(old)}` },
-    ]);
-    expect(lines.join()).not.toContain(key);
-    expect(lines.join()).not.toContain(old);
   });
 });

@@ -26,6 +26,7 @@ export async function startTestService(
     VISAGE_DATA_DIR: dataDir,
     VISAGE_TRIAL_USER: USER,
     VISAGE_LOG_LEVEL: "off",
+    VISAGE_AUDIT: join(dataDir, "audit.jsonl"),
     VISAGE_HOST: "127.0.0.1",
     VISAGE_PORT: "0",
     VISAGE_WORKERS: "1",

@@ -95,6 +95,7 @@ const INITIAL_STATE = {
   server: undefined,
   accountsAvailable: undefined,
   erasureDelayed: undefined,
+  auditFailing: undefined,
   galleries: undefined,
   droppedLogLines: 3,
 };

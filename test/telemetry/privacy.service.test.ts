@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -33,12 +33,13 @@ const SECRETS = {
   header: "sesame-in-a-header",
   host: "sesame-in-the-host",
 };
-/** Two occur before there is a request to log; one needs a database that cannot be reached. */
+/** Two occur before there is a request to log; some need a database or audit trail that cannot be reached. */
 const UNTESTED_KINDS: readonly ErrorKind[] = [
   "headersTooLarge",
   "requestTooSlow",
   "accountsUnavailable",
   "galleriesUnavailable",
+  "auditUnavailable",
   "tooManyGalleries",
   "tooManyFaces",
   "tooManyFacesOfPerson",
@@ -52,6 +53,7 @@ let service: RunningService;
 const lines: string[] = [];
 const createdKeys: string[] = [];
 const dataDir = mkdtempSync(join(tmpdir(), "visage-privacy-"));
+const audit = join(dataDir, "audit.jsonl");
 /** Responds with a photograph and the status in the path, or never. */
 const images = createServer(({ url = "" }, response) => {
   const status = Number(/status-(\d+)/.exec(url)?.[1] ?? 200);
@@ -70,6 +72,7 @@ beforeAll(async () => {
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     VISAGE_ADMIN_KEY: ADMIN_KEY,
+    VISAGE_AUDIT: audit,
     VISAGE_DATA_DIR: dataDir,
     VISAGE_FETCH_ALLOW: "127.0.0.1",
     VISAGE_FETCH_TIMEOUT_MS: "1000",
@@ -216,7 +219,7 @@ async function causeErrors(): Promise<void> {
   await post({ img: photo });
 }
 
-test("logs, metrics and traces contain no request or response data", async () => {
+test("log, audit trail, metrics and traces contain no request or response data", async () => {
   const port = (images.address() as AddressInfo).port;
   const content = (bytes: Uint8Array) => ({ source: { case: "content", value: bytes } as const });
   const url = (text: string) => ({ source: { case: "url", value: text } as const });
@@ -255,7 +258,9 @@ test("logs, metrics and traces contain no request or response data", async () =>
 
   const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
   await service.close();
-  const seen = `${lines.join("")}${metrics}${JSON.stringify(collector.spans)}`;
+  const audited = readFileSync(audit, "utf8");
+  expect(audited.split("\n").length).toBeGreaterThan(20);
+  const seen = `${lines.join("")}${audited}${metrics}${JSON.stringify(collector.spans)}`;
   const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));
   const kinds = ERROR_KINDS.filter((kind) => !outcomes.has(reasonFromKind(kind)));
   expect(kinds).toEqual(UNTESTED_KINDS);

@@ -85,6 +85,23 @@ export const GALLERY_OPERATIONS = [
   "importFaces",
 ] as const;
 
+/** The operations that leave lines in the audit trail. */
+export const AUDITED_OPERATIONS = [
+  "createGallery",
+  "updateGallery",
+  "deleteGallery",
+  "replaceGallery",
+  "enrolFace",
+  "updatePerson",
+  "deletePerson",
+  "deleteFace",
+  "identifyFaces",
+  "exportGallery",
+  "importFaces",
+  "AccountService",
+  "AdminService",
+] as const;
+
 /** Texts of the first generation. */
 export const MISSING_DETAILS = "Please provide all necessary details";
 export const LIMIT_OVER = "Api request limit over";

@@ -1,5 +1,12 @@
 import { Code } from "@connectrpc/connect";
-import { EVERY_SERVICE, FACE_SERVICES, MISSING_DETAILS, RETRY_LATER, row } from "./error-row.ts";
+import {
+  AUDITED_OPERATIONS,
+  EVERY_SERVICE,
+  FACE_SERVICES,
+  MISSING_DETAILS,
+  RETRY_LATER,
+  row,
+} from "./error-row.ts";
 
 /** Errors of the service itself: codes 5000 to 5999. */
 export const SERVER_ERRORS = {
@@ -63,6 +70,15 @@ export const SERVER_ERRORS = {
     retryable: true,
     operations: ["GalleryService"],
     cause: "The service cannot reach the database of galleries or their search.",
+    remedy: RETRY_LATER,
+    galleries: { text: "Try again shortly." },
+  }),
+  auditUnavailable: row("5007", Code.Unavailable, 503, {
+    text: "The audit trail cannot be written at the moment.",
+    retryable: true,
+    operations: AUDITED_OPERATIONS,
+    cause:
+      "Operations that must be recorded are stopped because the record cannot be written. Nothing was changed, apart from the earlier batches of an import.",
     remedy: RETRY_LATER,
     galleries: { text: "Try again shortly." },
   }),

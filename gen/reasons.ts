@@ -27,6 +27,8 @@ export type ServiceReason =
   | "TOO_MANY_IN_FLIGHT"
   | "NO_ADMIN_KEY"
   | "CROSS_ORIGIN"
+  | "PURPOSE_DISABLED"
+  | "SCOPE_MISSING"
   | "NO_SUCH_PATH"
   | "WRONG_METHOD"
   | "INTERNAL"
@@ -36,6 +38,7 @@ export type ServiceReason =
   | "REQUEST_TOO_SLOW"
   | "ACCOUNTS_UNAVAILABLE"
   | "GALLERIES_UNAVAILABLE"
+  | "AUDIT_UNAVAILABLE"
   | "GALLERY_NOT_FOUND"
   | "PERSON_NOT_FOUND"
   | "FACE_NOT_FOUND"
@@ -54,4 +57,5 @@ export type ServiceReason =
   | "CERTIFICATE_TAKEN"
   | "PLAN_IN_USE"
   | "TOO_MANY_KEYS"
-  | "KEY_IN_USE";
+  | "KEY_IN_USE"
+  | "RIGHTS_EXCEEDED";

@@ -177,7 +177,8 @@ export async function startService(
 function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryOptions["onExpiry"] {
   return (expired) => {
     for (const expiry of expired) {
-      void auditTrail.keep(formatExpiryLine(expiry));
+      const ignore = () => {};
+      auditTrail.keep(formatExpiryLine(expiry)).catch(ignore);
       metrics.observeExpiry(expiry.personId === undefined ? "gallery" : "person");
     }
   };

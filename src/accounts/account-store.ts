@@ -75,6 +75,8 @@ export interface Account {
   readonly usedThisMonth: number;
   /** End of validity of the key by which the account was found, if it has one. */
   readonly keyExpiresAt: Date | undefined;
+  /** The name of that key, if it has one; the names of all if there are several. */
+  readonly keyNames: readonly string[];
   /** What that key may be used for; everything if the account was found in another way. */
   readonly rights: KeyRights;
 }

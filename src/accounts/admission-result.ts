@@ -20,6 +20,8 @@ export interface Caller {
   readonly rights: KeyRights;
   /** When the first of its keys expires, if one does. */
   readonly keyExpiresAt?: Date | undefined;
+  /** The names of its keys. */
+  readonly keyNames?: readonly string[];
   /** SHA-256 of the keys that the request carries. */
   readonly keyHashes: readonly string[];
   /** State of the monthly quota; undefined if the plan has none. */

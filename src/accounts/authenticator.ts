@@ -254,9 +254,9 @@ function failedAuthFrom({ address }: AddressSource, keys: readonly string[]): Fa
 }
 
 /** What a caller may do. */
-function callerFrom({ user, plan, rights, keyExpiresAt }: Account, keyHashes: readonly string[]) {
+function callerFrom({ user, plan, rights, keyExpiresAt, keyNames }: Account, keyHashes: readonly string[]) {
   const { id: userId, fingerprint } = user;
-  return { userId, fingerprint, plan, rights, keyExpiresAt, keyHashes };
+  return { userId, fingerprint, plan, rights, keyExpiresAt, keyNames, keyHashes };
 }
 
 /** Splits the look-ups of the keys and the certificate, which comes last. */

@@ -40,6 +40,7 @@ function withCommonRights(one: Account, other: Account): Account {
   return {
     ...one,
     rights: intersectRights(one.rights, other.rights),
+    keyNames: [...one.keyNames, ...other.keyNames],
     keyExpiresAt: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
   };
 }

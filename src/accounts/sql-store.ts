@@ -18,7 +18,9 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       if (keyExpiresAt && keyExpiresAt.getTime() <= Date.now()) return undefined;
       const user = userFromRow(row);
       const plan = planFromRow({ ...row, name: user.plan });
-      return { user, plan, usedThisMonth: Number(row.used), keyExpiresAt, rights: rightsFromRow(row) };
+      const keyNames = row.key_name ? [String(row.key_name)] : [];
+      const rights = rightsFromRow(row);
+      return { user, plan, usedThisMonth: Number(row.used), keyExpiresAt, keyNames, rights };
     },
 
     addUsage: (batchId, counts, keyUses = []) =>
@@ -105,7 +107,11 @@ function accountQueryFrom(selector: UserSelector): { sql: string; value: string 
   if ("keyHash" in selector) {
     const tables = "keys join users on users.id = keys.user_id";
     return {
-      sql: accountSql("keys.expires_at, keys.scopes, keys.gallery_ids", tables, "keys.hash"),
+      sql: accountSql(
+        "keys.expires_at, keys.scopes, keys.gallery_ids, keys.name as key_name",
+        tables,
+        "keys.hash",
+      ),
       value: selector.keyHash,
     };
   }
@@ -114,7 +120,7 @@ function accountQueryFrom(selector: UserSelector): { sql: string; value: string 
   return { sql: accountSql(NO_KEY, "users", "users.id"), value: selector.userId };
 }
 
-const NO_KEY = "null as expires_at, null as scopes, null as gallery_ids";
+const NO_KEY = "null as expires_at, null as scopes, null as gallery_ids, null as key_name";
 
 function accountSql(keyColumns: string, tables: string, column: string): string {
   return `select users.*, plans.limits, ${keyColumns},

@@ -18,6 +18,7 @@ export interface AuditLine extends AuditDetails {
   readonly source: string | undefined;
   readonly user: string;
   readonly key: string | undefined;
+  readonly key_name?: string | undefined;
   readonly address: string | undefined;
   readonly request_id: string | undefined;
   readonly trace_id: string | undefined;
@@ -37,6 +38,7 @@ export const AUDIT_FIELDS: Readonly<Record<keyof AuditLine | "time" | "event" | 
     "`command line` if a command used the database itself, `expiry` if a time was over; otherwise missing.",
   user: "Fingerprint of the user, or `admin`.",
   key: "Fingerprint of the API key of the request. The admin key and a client certificate have none.",
+  key_name: "Name of this API key, if it has one.",
   address: "Client address, as far as `VISAGE_TRUSTED_PROXIES` allows to find it.",
   gallery: "Id or alias of the gallery, as the request names it; `-` for all.",
   successor: "Id of the gallery that replaces it.",

@@ -57,6 +57,9 @@ interface AdministrationOptions extends OpenOptions {
   readonly userKey?: string | undefined;
 }
 
+/** The source of audit lines. */
+export const COMMAND_LINE = "command line";
+
 /** The operator, in calls on the database. */
 const OPERATOR: Caller = { userId: "", fingerprint: "admin", plan: {}, rights: {}, keyHashes: [] };
 
@@ -143,8 +146,8 @@ async function getUser({ admin, store }: Administration, text: string): Promise<
   });
 }
 
-/** Creates the audit trail of changes in a database. Standard output is for results. */
-function createLocalAuditTrail(
+/** Creates the audit trail of work on a database. Standard output is for results. */
+export function createLocalAuditTrail(
   { audit, auditFailure: policy }: Config,
   { stderr }: CommandContext,
 ): AuditTrail {
@@ -159,7 +162,7 @@ function createLocalAdmin(
   userKey: string | undefined,
 ): Client<typeof AdminService> {
   const service = createAdminService({ store, userKey });
-  const direct = createDirectTransport(AdminService, service, [auditRequests(auditTrail, "command line")]);
+  const direct = createDirectTransport(AdminService, service, [auditRequests(auditTrail, COMMAND_LINE)]);
   const { signal } = new AbortController();
   return createClient(AdminService, {
     ...direct,

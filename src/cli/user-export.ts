@@ -1,7 +1,8 @@
 import { pipeline } from "node:stream/promises";
 import type { User } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { readConfig } from "../config.ts";
+import { formatAuditLine } from "../audit/audit-line.ts";
+import { type Config, readConfig } from "../config.ts";
 import { openDatabase } from "../database/open-database.ts";
 import {
   type Gallery,
@@ -11,6 +12,7 @@ import {
 } from "../galleries/gallery-store.ts";
 import { parseMasterKeys } from "../galleries/master-keys.ts";
 import { createSqlGalleryStore } from "../galleries/sql-gallery-store.ts";
+import { COMMAND_LINE, createLocalAuditTrail } from "./account-command.ts";
 import type { CommandContext } from "./command.ts";
 import { embeddingJson } from "./gallery-lines.ts";
 import { checkOutput, writePrivateFile } from "./private-file.ts";
@@ -38,6 +40,7 @@ export async function writeUserExport(
 ): Promise<void> {
   if (output !== undefined) await checkOutput(output, force);
   const config = readConfig(context.env);
+  await auditUserExport(user, config, context);
   const database = await openDatabase(config, { mustExist: true });
   try {
     // No time is over, so that nothing is removed: what is still stored is exported.
@@ -52,6 +55,23 @@ export async function writeUserExport(
   } finally {
     await database.close();
   }
+}
+
+/** Writes the line of the export. Throws if it must be written and cannot be. */
+async function auditUserExport(user: User, config: Config, context: CommandContext): Promise<void> {
+  const trail = createLocalAuditTrail(config, context);
+  const line = {
+    phase: "start",
+    operation: "ExportUser",
+    source: COMMAND_LINE,
+    user: "admin",
+    key: undefined,
+    address: undefined,
+    request_id: undefined,
+    trace_id: undefined,
+    target_user: user.fingerprint,
+  } as const;
+  await trail.write(formatAuditLine(line)).finally(() => trail.close());
 }
 
 /** Yields the parts of a JSON text with everything that is stored about a user. It is never in memory as a whole. */

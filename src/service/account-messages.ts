@@ -17,7 +17,7 @@ import { GRACE_DAYS, isLive, type KeyRequest, MAX_KEY_GALLERIES } from "../accou
 import { isName, isSubscriptionTime, NAME_FORMAT, subscriptionState } from "../accounts/users.ts";
 import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "../permissions.ts";
 import { LIMIT_NAMES } from "../plan-limits.ts";
-import { requireId } from "./gallery-messages.ts";
+import { requireGalleryId } from "./gallery-messages.ts";
 import { requireValid } from "./request-checks.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -35,7 +35,7 @@ export function keyRequestFrom(request: CreateKeyRequest | CreateUserKeyRequest)
   const scopes = permissionsField("scopes", request.scopes);
   const isShort = galleryIds.length <= MAX_KEY_GALLERIES;
   requireValid("gallery_ids", isShort, `has more than ${MAX_KEY_GALLERIES} galleries`);
-  for (const id of galleryIds) requireId("gallery_ids", id);
+  for (const id of galleryIds) requireGalleryId("gallery_ids", id);
   const { default: days, max } = GRACE_DAYS;
   const isValid = (graceDays ?? days) >= 0 && (graceDays ?? days) <= max;
   requireValid("grace_days", isValid, `must be 0 to ${max}`);

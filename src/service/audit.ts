@@ -94,12 +94,13 @@ function auditedFrom(values: ContextValues): AuditedRequest {
 /** Returns the fields about the caller that every audit line of a request has. */
 export function callerFields(
   values: ContextValues,
-): Pick<AuditLine, "user" | "key" | "address" | "trace_id"> {
+): Pick<AuditLine, "user" | "key" | "key_name" | "address" | "trace_id"> {
   const { caller, clientAddress, traceId } = recordFrom(values) ?? {};
   return {
     user: caller?.fingerprint ?? "",
     // A request may carry two keys of its user.
     key: caller?.keyHashes.map(fingerprintOf).join(",") || undefined,
+    key_name: caller?.keyNames?.join(",") || undefined,
     address: clientAddress?.() || undefined,
     trace_id: traceId,
   };

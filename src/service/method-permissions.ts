@@ -54,6 +54,7 @@ const ANALYSIS: Rules<typeof FaceAnalysisService> = {
 const READ: Rule<unknown> = { needs: ["read"] };
 const ENROL: Rule<unknown> = { needs: ["enrol"] };
 const DELETE: Rule<unknown> = { needs: ["delete"] };
+const EXPORT: Rule<unknown> = { needs: ["export"] };
 const ENROL_GALLERY: Rule<{ readonly maxDistance?: number | undefined }> = {
   needs: ["enrol"],
   // No threshold that the service chooses is above this distance.
@@ -79,7 +80,8 @@ const GALLERY: Rules<typeof GalleryService> = {
     alsoNeeds: ({ source }) =>
       source?.source.case === "embedding" ? ["identify-embedding"] : sourceNeeds(source),
   },
-  exportGallery: { needs: ["export"] },
+  exportGallery: EXPORT,
+  exportPerson: EXPORT,
   importFaces: ENROL,
 };
 

@@ -16,6 +16,8 @@ export interface Caller {
   readonly plan: PlanRules;
   /** What its credentials permit. */
   readonly rights: KeyRights;
+  /** The names of the keys of the request. */
+  readonly keyNames?: readonly string[];
   /** When the first of its keys expires, if one does. */
   readonly keyExpiresAt?: Date | undefined;
   /** SHA-256 of the keys that the request carries; none if a certificate identifies the user. */

@@ -140,7 +140,7 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     const named = faces.flatMap(({ matches }) => matches);
     expect(named).toMatchObject([{ personId: "17", displayName: "Ann" }]);
     expect(imported).toEqual({ faceCount: 1, revision: "2" });
-    expect(deleted).toEqual([{}, {}]);
+    expect(deleted).toMatchObject([{ personId: "17", deletions: [{ galleryId: "staff" }] }, {}]);
   });
 
   test("enrol and identify people on the command line", async () => {

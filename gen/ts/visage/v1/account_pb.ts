@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/account.proto.
  */
 export const file_visage_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Chd2aXNhZ2UvdjEvYWNjb3VudC5wcm90bxIJdmlzYWdlLnYxIpkBCgxTdWJzY3JpcHRpb24SKwoFc3RhdGUYASABKA4yHC52aXNhZ2UudjEuU3Vic2NyaXB0aW9uU3RhdGUSLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqMDCgRQbGFuEgwKBG5hbWUYASABKAkSIAoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUgAiAEBEg0KBWJ1cnN0GAMgASgDEh8KEnJlcXVlc3RzX3Blcl9tb250aBgEIAEoA0gBiAEBEhwKD21heF9pbWFnZV9ieXRlcxgFIAEoA0gCiAEBEhoKDW1heF9nYWxsZXJpZXMYBiABKANIA4gBARIeChFtYXhfZ2FsbGVyeV9mYWNlcxgHIAEoA0gEiAEBEiMKFmRlZmF1bHRfcmV0ZW50aW9uX2RheXMYCCABKANIBYgBARIfChJtYXhfcmV0ZW50aW9uX2RheXMYCSABKANIBogBAUIWChRfcmVxdWVzdHNfcGVyX3NlY29uZEIVChNfcmVxdWVzdHNfcGVyX21vbnRoQhIKEF9tYXhfaW1hZ2VfYnl0ZXNCEAoOX21heF9nYWxsZXJpZXNCFAoSX21heF9nYWxsZXJ5X2ZhY2VzQhkKF19kZWZhdWx0X3JldGVudGlvbl9kYXlzQhUKE19tYXhfcmV0ZW50aW9uX2RheXMiegoFUXVvdGESDQoFbW9udGgYASABKAkSDAoEdXNlZBgCIAEoAxIWCglyZW1haW5pbmcYAyABKANIAIgBARIuCgpyZXNldF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIMCgpfcmVtYWluaW5nIsABCgNLZXkSEwoLZmluZ2VycHJpbnQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAUgASgIIk4KClVzYWdlQ291bnQSDQoFbW9udGgYASABKAkSEQoJb3BlcmF0aW9uGAIgASgJEg8KB291dGNvbWUYAyABKAkSDQoFY291bnQYBCABKAMiEwoRR2V0QWNjb3VudFJlcXVlc3QixAEKEkdldEFjY291bnRSZXNwb25zZRIMCgRuYW1lGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEh0KBHBsYW4YAyABKAsyDy52aXNhZ2UudjEuUGxhbhItCgxzdWJzY3JpcHRpb24YBCABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEh8KBXF1b3RhGAUgASgLMhAudmlzYWdlLnYxLlF1b3RhEhwKBGtleXMYBiADKAsyDi52aXNhZ2UudjEuS2V5IkYKD0dldFVzYWdlUmVxdWVzdBIZCgtmaXJzdF9tb250aBgBIAEoCUIE4kEBARIYCgpsYXN0X21vbnRoGAIgASgJQgTiQQEBIjkKEEdldFVzYWdlUmVzcG9uc2USJQoGY291bnRzGAEgAygLMhUudmlzYWdlLnYxLlVzYWdlQ291bnQiQAoQQ3JlYXRlS2V5UmVxdWVzdBIdCgpncmFjZV9kYXlzGAEgASgFQgTiQQEBSACIAQFCDQoLX2dyYWNlX2RheXMiPgoRQ3JlYXRlS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5Ii0KEERlbGV0ZUtleVJlcXVlc3QSGQoLZmluZ2VycHJpbnQYASABKAlCBOJBAQIiEwoRRGVsZXRlS2V5UmVzcG9uc2UquQEKEVN1YnNjcmlwdGlvblN0YXRlEiIKHlNVQlNDUklQVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNVQlNDUklQVElPTl9TVEFURV9BQ1RJVkUQARIiCh5TVUJTQ1JJUFRJT05fU1RBVEVfTk9UX1NUQVJURUQQAhIcChhTVUJTQ1JJUFRJT05fU1RBVEVfRU5ERUQQAxIfChtTVUJTQ1JJUFRJT05fU1RBVEVfRElTQUJMRUQQBDKuAwoOQWNjb3VudFNlcnZpY2USYQoKR2V0QWNjb3VudBIcLnZpc2FnZS52MS5HZXRBY2NvdW50UmVxdWVzdBodLnZpc2FnZS52MS5HZXRBY2NvdW50UmVzcG9uc2UiFpACAoLT5JMCDRILL3YxL2FjY291bnQSYQoIR2V0VXNhZ2USGi52aXNhZ2UudjEuR2V0VXNhZ2VSZXF1ZXN0GhsudmlzYWdlLnYxLkdldFVzYWdlUmVzcG9uc2UiHJACAoLT5JMCExIRL3YxL2FjY291bnQvdXNhZ2USYwoJQ3JlYXRlS2V5EhsudmlzYWdlLnYxLkNyZWF0ZUtleVJlcXVlc3QaHC52aXNhZ2UudjEuQ3JlYXRlS2V5UmVzcG9uc2UiG4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxJxCglEZWxldGVLZXkSGy52aXNhZ2UudjEuRGVsZXRlS2V5UmVxdWVzdBocLnZpc2FnZS52MS5EZWxldGVLZXlSZXNwb25zZSIpkAICgtPkkwIgKh4vdjEvYWNjb3VudC9rZXlzL3tmaW5nZXJwcmludH1CSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
+  fileDesc("Chd2aXNhZ2UvdjEvYWNjb3VudC5wcm90bxIJdmlzYWdlLnYxIpkBCgxTdWJzY3JpcHRpb24SKwoFc3RhdGUYASABKA4yHC52aXNhZ2UudjEuU3Vic2NyaXB0aW9uU3RhdGUSLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrADCgRQbGFuEgwKBG5hbWUYASABKAkSIAoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUgAiAEBEg0KBWJ1cnN0GAMgASgDEh8KEnJlcXVlc3RzX3Blcl9tb250aBgEIAEoA0gBiAEBEhwKD21heF9pbWFnZV9ieXRlcxgFIAEoA0gCiAEBEhoKDW1heF9nYWxsZXJpZXMYBiABKANIA4gBARIeChFtYXhfZ2FsbGVyeV9mYWNlcxgHIAEoA0gEiAEBEiMKFmRlZmF1bHRfcmV0ZW50aW9uX2RheXMYCCABKANIBYgBARIfChJtYXhfcmV0ZW50aW9uX2RheXMYCSABKANIBogBARILCgNvZmYYFCADKAlCFgoUX3JlcXVlc3RzX3Blcl9zZWNvbmRCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzInoKBVF1b3RhEg0KBW1vbnRoGAEgASgJEgwKBHVzZWQYAiABKAMSFgoJcmVtYWluaW5nGAMgASgDSACIAQESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3JlbWFpbmluZyLzAQoDS2V5EhMKC2ZpbmdlcnByaW50GAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgFIAEoCBIMCgRuYW1lGAYgASgJEg4KBnNjb3BlcxgHIAMoCRITCgtnYWxsZXJ5X2lkcxgIIAMoCSJOCgpVc2FnZUNvdW50Eg0KBW1vbnRoGAEgASgJEhEKCW9wZXJhdGlvbhgCIAEoCRIPCgdvdXRjb21lGAMgASgJEg0KBWNvdW50GAQgASgDIhMKEUdldEFjY291bnRSZXF1ZXN0IsQBChJHZXRBY2NvdW50UmVzcG9uc2USDAoEbmFtZRgBIAEoCRITCgtmaW5nZXJwcmludBgCIAEoCRIdCgRwbGFuGAMgASgLMg8udmlzYWdlLnYxLlBsYW4SLQoMc3Vic2NyaXB0aW9uGAQgASgLMhcudmlzYWdlLnYxLlN1YnNjcmlwdGlvbhIfCgVxdW90YRgFIAEoCzIQLnZpc2FnZS52MS5RdW90YRIcCgRrZXlzGAYgAygLMg4udmlzYWdlLnYxLktleSJGCg9HZXRVc2FnZVJlcXVlc3QSGQoLZmlyc3RfbW9udGgYASABKAlCBOJBAQESGAoKbGFzdF9tb250aBgCIAEoCUIE4kEBASI5ChBHZXRVc2FnZVJlc3BvbnNlEiUKBmNvdW50cxgBIAMoCzIVLnZpc2FnZS52MS5Vc2FnZUNvdW50ItQBChBDcmVhdGVLZXlSZXF1ZXN0Eh0KCmdyYWNlX2RheXMYASABKAVCBOJBAQFIAIgBARISCgRuYW1lGAIgASgJQgTiQQEBEhQKBnNjb3BlcxgDIAMoCUIE4kEBARIZCgtnYWxsZXJ5X2lkcxgEIAMoCUIE4kEBARI1CgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESFgoIcmVwbGFjZXMYBiABKAlCBOJBAQFCDQoLX2dyYWNlX2RheXMiPgoRQ3JlYXRlS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5Ii0KEERlbGV0ZUtleVJlcXVlc3QSGQoLZmluZ2VycHJpbnQYASABKAlCBOJBAQIiEwoRRGVsZXRlS2V5UmVzcG9uc2UquQEKEVN1YnNjcmlwdGlvblN0YXRlEiIKHlNVQlNDUklQVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNVQlNDUklQVElPTl9TVEFURV9BQ1RJVkUQARIiCh5TVUJTQ1JJUFRJT05fU1RBVEVfTk9UX1NUQVJURUQQAhIcChhTVUJTQ1JJUFRJT05fU1RBVEVfRU5ERUQQAxIfChtTVUJTQ1JJUFRJT05fU1RBVEVfRElTQUJMRUQQBDKuAwoOQWNjb3VudFNlcnZpY2USYQoKR2V0QWNjb3VudBIcLnZpc2FnZS52MS5HZXRBY2NvdW50UmVxdWVzdBodLnZpc2FnZS52MS5HZXRBY2NvdW50UmVzcG9uc2UiFpACAoLT5JMCDRILL3YxL2FjY291bnQSYQoIR2V0VXNhZ2USGi52aXNhZ2UudjEuR2V0VXNhZ2VSZXF1ZXN0GhsudmlzYWdlLnYxLkdldFVzYWdlUmVzcG9uc2UiHJACAoLT5JMCExIRL3YxL2FjY291bnQvdXNhZ2USYwoJQ3JlYXRlS2V5EhsudmlzYWdlLnYxLkNyZWF0ZUtleVJlcXVlc3QaHC52aXNhZ2UudjEuQ3JlYXRlS2V5UmVzcG9uc2UiG4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxJxCglEZWxldGVLZXkSGy52aXNhZ2UudjEuRGVsZXRlS2V5UmVxdWVzdBocLnZpc2FnZS52MS5EZWxldGVLZXlSZXNwb25zZSIpkAICgtPkkwIgKh4vdjEvYWNjb3VudC9rZXlzL3tmaW5nZXJwcmludH1CSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * When requests are served.
@@ -124,6 +124,13 @@ export type Plan = Message<"visage.v1.Plan"> & {
    * @generated from field: optional int64 max_retention_days = 9;
    */
   maxRetentionDays?: bigint | undefined;
+
+  /**
+   * The permissions that are switched off for the users of the plan, such as `export`.
+   *
+   * @generated from field: repeated string off = 20;
+   */
+  off: string[];
 };
 
 /**
@@ -215,6 +222,27 @@ export type Key = Message<"visage.v1.Key"> & {
    * @generated from field: bool current = 5;
    */
   current: boolean;
+
+  /**
+   * What the key is for; may be empty.
+   *
+   * @generated from field: string name = 6;
+   */
+  name: string;
+
+  /**
+   * The permissions that the key has, such as `identify`. Empty if it has all.
+   *
+   * @generated from field: repeated string scopes = 7;
+   */
+  scopes: string[];
+
+  /**
+   * Ids and aliases of the galleries for which it can be used. Empty for all.
+   *
+   * @generated from field: repeated string gallery_ids = 8;
+   */
+  galleryIds: string[];
 };
 
 /**
@@ -394,11 +422,49 @@ export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*
  */
 export type CreateKeyRequest = Message<"visage.v1.CreateKeyRequest"> & {
   /**
-   * For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once.
+   * For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+   * `replaces`.
    *
    * @generated from field: optional int32 grace_days = 1;
    */
   graceDays?: number | undefined;
+
+  /**
+   * What the key is for: up to 100 printable characters.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it,
+   * those of the key of the request.
+   *
+   * @generated from field: repeated string scopes = 3;
+   */
+  scopes: string[];
+
+  /**
+   * Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+   * those of the key of the request.
+   *
+   * @generated from field: repeated string gallery_ids = 4;
+   */
+  galleryIds: string[];
+
+  /**
+   * When the key expires. Without it, as the key of the request.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 5;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The fingerprint of the key that the new one replaces.
+   *
+   * @generated from field: string replaces = 6;
+   */
+  replaces: string;
 };
 
 /**
@@ -549,8 +615,12 @@ export const AccountService: GenService<{
     output: typeof GetUsageResponseSchema;
   },
   /**
-   * Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-   * without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+   * Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+   *
+   * A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+   * than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+   * as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+   * interruption.
    *
    * @generated from rpc visage.v1.AccountService.CreateKey
    */
@@ -560,9 +630,9 @@ export const AccountService: GenService<{
     output: typeof CreateKeyResponseSchema;
   },
   /**
-   * Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-   * carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-   * delete the old one.
+   * Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+   * five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+   * mistake: to replace the only key, create another one first and use it to delete the old one.
    *
    * @generated from rpc visage.v1.AccountService.DeleteKey
    */

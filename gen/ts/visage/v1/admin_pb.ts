@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/admin.proto.
  */
 export const file_visage_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChV2aXNhZ2UvdjEvYWRtaW4ucHJvdG8SCXZpc2FnZS52MSLbAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBG5hbWUYAyABKAkSDAoEcGxhbhgEIAEoCRItCgxzdWJzY3JpcHRpb24YBSABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEg8KB2VuYWJsZWQYBiABKAgSIAoTY2VydGlmaWNhdGVfc3ViamVjdBgHIAEoCUgAiAEBEhcKD3VzZWRfdGhpc19tb250aBgIIAEoA0IWChRfY2VydGlmaWNhdGVfc3ViamVjdCJaChBMaXN0VXNlcnNSZXF1ZXN0EhMKBXF1ZXJ5GAEgASgJQgTiQQEBEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBImAKEUxpc3RVc2Vyc1Jlc3BvbnNlEh4KBXVzZXJzGAEgAygLMg8udmlzYWdlLnYxLlVzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiJAoOR2V0VXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiJOCg9HZXRVc2VyUmVzcG9uc2USHQoEdXNlchgBIAEoCzIPLnZpc2FnZS52MS5Vc2VyEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IsgBChFDcmVhdGVVc2VyUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECEhIKBHBsYW4YAiABKAlCBOJBAQESNAoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESMgoIZW5kX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBEiEKE2NlcnRpZmljYXRlX3N1YmplY3QYBSABKAlCBOJBAQEiQAoSQ3JlYXRlVXNlclJlc3BvbnNlEh0KBHVzZXIYASABKAsyDy52aXNhZ2UudjEuVXNlchILCgNrZXkYAiABKAkisAIKEVVwZGF0ZVVzZXJSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISFwoEcGxhbhgCIAEoCUIE4kEBAUgAiAEBEhoKB2VuYWJsZWQYAyABKAhCBOJBAQFIAYgBARIyCghlbmRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESHgoLZXh0ZW5kX2RheXMYBSABKAVCBOJBAQFIAogBARIZCgt3aXRob3V0X2VuZBgGIAEoCEIE4kEBARImChNjZXJ0aWZpY2F0ZV9zdWJqZWN0GAcgASgJQgTiQQEBSAOIAQFCBwoFX3BsYW5CCgoIX2VuYWJsZWRCDgoMX2V4dGVuZF9kYXlzQhYKFF9jZXJ0aWZpY2F0ZV9zdWJqZWN0IjMKElVwZGF0ZVVzZXJSZXNwb25zZRIdCgR1c2VyGAEgASgLMg8udmlzYWdlLnYxLlVzZXIiJwoRRGVsZXRlVXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiIUChJEZWxldGVVc2VyUmVzcG9uc2UiWAoUQ3JlYXRlVXNlcktleVJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAhIdCgpncmFjZV9kYXlzGAIgASgFQgTiQQEBSACIAQFCDQoLX2dyYWNlX2RheXMiQgoVQ3JlYXRlVXNlcktleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIcCgRrZXlzGAIgAygLMg4udmlzYWdlLnYxLktleSJFChREZWxldGVVc2VyS2V5UmVxdWVzdBISCgR1c2VyGAEgASgJQgTiQQECEhkKC2ZpbmdlcnByaW50GAIgASgJQgTiQQECIhcKFURlbGV0ZVVzZXJLZXlSZXNwb25zZSISChBMaXN0UGxhbnNSZXF1ZXN0IjoKEUxpc3RQbGFuc1Jlc3BvbnNlEiUKBXBsYW5zGAEgAygLMhYudmlzYWdlLnYxLlBsYW5TdW1tYXJ5IkAKC1BsYW5TdW1tYXJ5Eh0KBHBsYW4YASABKAsyDy52aXNhZ2UudjEuUGxhbhISCgp1c2VyX2NvdW50GAIgASgFIvUDChFDcmVhdGVQbGFuUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECEiYKE3JlcXVlc3RzX3Blcl9zZWNvbmQYAiABKAFCBOJBAQFIAIgBARIYCgVidXJzdBgDIAEoA0IE4kEBAUgBiAEBEiUKEnJlcXVlc3RzX3Blcl9tb250aBgEIAEoA0IE4kEBAUgCiAEBEiIKD21heF9pbWFnZV9ieXRlcxgFIAEoA0IE4kEBAUgDiAEBEiAKDW1heF9nYWxsZXJpZXMYBiABKANCBOJBAQFIBIgBARIkChFtYXhfZ2FsbGVyeV9mYWNlcxgHIAEoA0IE4kEBAUgFiAEBEikKFmRlZmF1bHRfcmV0ZW50aW9uX2RheXMYCCABKANCBOJBAQFIBogBARIlChJtYXhfcmV0ZW50aW9uX2RheXMYCSABKANCBOJBAQFIB4gBAUIWChRfcmVxdWVzdHNfcGVyX3NlY29uZEIICgZfYnVyc3RCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzIjMKEkNyZWF0ZVBsYW5SZXNwb25zZRIdCgRwbGFuGAEgASgLMg8udmlzYWdlLnYxLlBsYW4i9QMKEVVwZGF0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQISJgoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUIE4kEBAUgAiAEBEhgKBWJ1cnN0GAMgASgDQgTiQQEBSAGIAQESJQoScmVxdWVzdHNfcGVyX21vbnRoGAQgASgDQgTiQQEBSAKIAQESIgoPbWF4X2ltYWdlX2J5dGVzGAUgASgDQgTiQQEBSAOIAQESIAoNbWF4X2dhbGxlcmllcxgGIAEoA0IE4kEBAUgEiAEBEiQKEW1heF9nYWxsZXJ5X2ZhY2VzGAcgASgDQgTiQQEBSAWIAQESKQoWZGVmYXVsdF9yZXRlbnRpb25fZGF5cxgIIAEoA0IE4kEBAUgGiAEBEiUKEm1heF9yZXRlbnRpb25fZGF5cxgJIAEoA0IE4kEBAUgHiAEBQhYKFF9yZXF1ZXN0c19wZXJfc2Vjb25kQggKBl9idXJzdEIVChNfcmVxdWVzdHNfcGVyX21vbnRoQhIKEF9tYXhfaW1hZ2VfYnl0ZXNCEAoOX21heF9nYWxsZXJpZXNCFAoSX21heF9nYWxsZXJ5X2ZhY2VzQhkKF19kZWZhdWx0X3JldGVudGlvbl9kYXlzQhUKE19tYXhfcmV0ZW50aW9uX2RheXMiMwoSVXBkYXRlUGxhblJlc3BvbnNlEh0KBHBsYW4YASABKAsyDy52aXNhZ2UudjEuUGxhbiInChFEZWxldGVQbGFuUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECIhQKEkRlbGV0ZVBsYW5SZXNwb25zZSJaCg9TdW1Vc2FnZVJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBARIZCgtmaXJzdF9tb250aBgCIAEoCUIE4kEBARIYCgpsYXN0X21vbnRoGAMgASgJQgTiQQEBIjkKEFN1bVVzYWdlUmVzcG9uc2USJQoGY291bnRzGAEgAygLMhUudmlzYWdlLnYxLlVzYWdlQ291bnQyrAoKDEFkbWluU2VydmljZRJiCglMaXN0VXNlcnMSGy52aXNhZ2UudjEuTGlzdFVzZXJzUmVxdWVzdBocLnZpc2FnZS52MS5MaXN0VXNlcnNSZXNwb25zZSIakAICgtPkkwIREg8vdjEvYWRtaW4vdXNlcnMSYwoHR2V0VXNlchIZLnZpc2FnZS52MS5HZXRVc2VyUmVxdWVzdBoaLnZpc2FnZS52MS5HZXRVc2VyUmVzcG9uc2UiIZACAoLT5JMCGBIWL3YxL2FkbWluL3VzZXJzL3t1c2VyfRJlCgpDcmVhdGVVc2VyEhwudmlzYWdlLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0Gh0udmlzYWdlLnYxLkNyZWF0ZVVzZXJSZXNwb25zZSIagtPkkwIUOgEqIg8vdjEvYWRtaW4vdXNlcnMSbAoKVXBkYXRlVXNlchIcLnZpc2FnZS52MS5VcGRhdGVVc2VyUmVxdWVzdBodLnZpc2FnZS52MS5VcGRhdGVVc2VyUmVzcG9uc2UiIYLT5JMCGzoBKjIWL3YxL2FkbWluL3VzZXJzL3t1c2VyfRJsCgpEZWxldGVVc2VyEhwudmlzYWdlLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0Gh0udmlzYWdlLnYxLkRlbGV0ZVVzZXJSZXNwb25zZSIhkAICgtPkkwIYKhYvdjEvYWRtaW4vdXNlcnMve3VzZXJ9EnoKDUNyZWF0ZVVzZXJLZXkSHy52aXNhZ2UudjEuQ3JlYXRlVXNlcktleVJlcXVlc3QaIC52aXNhZ2UudjEuQ3JlYXRlVXNlcktleVJlc3BvbnNlIiaC0+STAiA6ASoiGy92MS9hZG1pbi91c2Vycy97dXNlcn0va2V5cxKIAQoNRGVsZXRlVXNlcktleRIfLnZpc2FnZS52MS5EZWxldGVVc2VyS2V5UmVxdWVzdBogLnZpc2FnZS52MS5EZWxldGVVc2VyS2V5UmVzcG9uc2UiNJACAoLT5JMCKyopL3YxL2FkbWluL3VzZXJzL3t1c2VyfS9rZXlzL3tmaW5nZXJwcmludH0SYgoJTGlzdFBsYW5zEhsudmlzYWdlLnYxLkxpc3RQbGFuc1JlcXVlc3QaHC52aXNhZ2UudjEuTGlzdFBsYW5zUmVzcG9uc2UiGpACAoLT5JMCERIPL3YxL2FkbWluL3BsYW5zEmUKCkNyZWF0ZVBsYW4SHC52aXNhZ2UudjEuQ3JlYXRlUGxhblJlcXVlc3QaHS52aXNhZ2UudjEuQ3JlYXRlUGxhblJlc3BvbnNlIhqC0+STAhQ6ASoiDy92MS9hZG1pbi9wbGFucxJvCgpVcGRhdGVQbGFuEhwudmlzYWdlLnYxLlVwZGF0ZVBsYW5SZXF1ZXN0Gh0udmlzYWdlLnYxLlVwZGF0ZVBsYW5SZXNwb25zZSIkkAICgtPkkwIbOgEqMhYvdjEvYWRtaW4vcGxhbnMve25hbWV9EmwKCkRlbGV0ZVBsYW4SHC52aXNhZ2UudjEuRGVsZXRlUGxhblJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlUGxhblJlc3BvbnNlIiGQAgKC0+STAhgqFi92MS9hZG1pbi9wbGFucy97bmFtZX0SXwoIU3VtVXNhZ2USGi52aXNhZ2UudjEuU3VtVXNhZ2VSZXF1ZXN0GhsudmlzYWdlLnYxLlN1bVVzYWdlUmVzcG9uc2UiGpACAoLT5JMCERIPL3YxL2FkbWluL3VzYWdlQksKDWRldi52aXNhZ2UudjFQAVo4Z2l0aHViLmNvbS92aXNhZ2UtZmFjZS92aXNhZ2Uvc2Rrcy9nby92aXNhZ2UvdjE7dmlzYWdldjFiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_account]);
+  fileDesc("ChV2aXNhZ2UvdjEvYWRtaW4ucHJvdG8SCXZpc2FnZS52MSLbAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBG5hbWUYAyABKAkSDAoEcGxhbhgEIAEoCRItCgxzdWJzY3JpcHRpb24YBSABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEg8KB2VuYWJsZWQYBiABKAgSIAoTY2VydGlmaWNhdGVfc3ViamVjdBgHIAEoCUgAiAEBEhcKD3VzZWRfdGhpc19tb250aBgIIAEoA0IWChRfY2VydGlmaWNhdGVfc3ViamVjdCJaChBMaXN0VXNlcnNSZXF1ZXN0EhMKBXF1ZXJ5GAEgASgJQgTiQQEBEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBImAKEUxpc3RVc2Vyc1Jlc3BvbnNlEh4KBXVzZXJzGAEgAygLMg8udmlzYWdlLnYxLlVzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiJAoOR2V0VXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiJOCg9HZXRVc2VyUmVzcG9uc2USHQoEdXNlchgBIAEoCzIPLnZpc2FnZS52MS5Vc2VyEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IsgBChFDcmVhdGVVc2VyUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECEhIKBHBsYW4YAiABKAlCBOJBAQESNAoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESMgoIZW5kX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBEiEKE2NlcnRpZmljYXRlX3N1YmplY3QYBSABKAlCBOJBAQEiQAoSQ3JlYXRlVXNlclJlc3BvbnNlEh0KBHVzZXIYASABKAsyDy52aXNhZ2UudjEuVXNlchILCgNrZXkYAiABKAkisAIKEVVwZGF0ZVVzZXJSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISFwoEcGxhbhgCIAEoCUIE4kEBAUgAiAEBEhoKB2VuYWJsZWQYAyABKAhCBOJBAQFIAYgBARIyCghlbmRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESHgoLZXh0ZW5kX2RheXMYBSABKAVCBOJBAQFIAogBARIZCgt3aXRob3V0X2VuZBgGIAEoCEIE4kEBARImChNjZXJ0aWZpY2F0ZV9zdWJqZWN0GAcgASgJQgTiQQEBSAOIAQFCBwoFX3BsYW5CCgoIX2VuYWJsZWRCDgoMX2V4dGVuZF9kYXlzQhYKFF9jZXJ0aWZpY2F0ZV9zdWJqZWN0IjMKElVwZGF0ZVVzZXJSZXNwb25zZRIdCgR1c2VyGAEgASgLMg8udmlzYWdlLnYxLlVzZXIiJwoRRGVsZXRlVXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiIUChJEZWxldGVVc2VyUmVzcG9uc2Ui7AEKFENyZWF0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISHQoKZ3JhY2VfZGF5cxgCIAEoBUIE4kEBAUgAiAEBEhIKBG5hbWUYAyABKAlCBOJBAQESFAoGc2NvcGVzGAQgAygJQgTiQQEBEhkKC2dhbGxlcnlfaWRzGAUgAygJQgTiQQEBEjUKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBARIWCghyZXBsYWNlcxgHIAEoCUIE4kEBAUINCgtfZ3JhY2VfZGF5cyJCChVDcmVhdGVVc2VyS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IkUKFERlbGV0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISGQoLZmluZ2VycHJpbnQYAiABKAlCBOJBAQIiFwoVRGVsZXRlVXNlcktleVJlc3BvbnNlIhIKEExpc3RQbGFuc1JlcXVlc3QiOgoRTGlzdFBsYW5zUmVzcG9uc2USJQoFcGxhbnMYASADKAsyFi52aXNhZ2UudjEuUGxhblN1bW1hcnkiQAoLUGxhblN1bW1hcnkSHQoEcGxhbhgBIAEoCzIPLnZpc2FnZS52MS5QbGFuEhIKCnVzZXJfY291bnQYAiABKAUiiAQKEUNyZWF0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQISJgoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUIE4kEBAUgAiAEBEhgKBWJ1cnN0GAMgASgDQgTiQQEBSAGIAQESJQoScmVxdWVzdHNfcGVyX21vbnRoGAQgASgDQgTiQQEBSAKIAQESIgoPbWF4X2ltYWdlX2J5dGVzGAUgASgDQgTiQQEBSAOIAQESIAoNbWF4X2dhbGxlcmllcxgGIAEoA0IE4kEBAUgEiAEBEiQKEW1heF9nYWxsZXJ5X2ZhY2VzGAcgASgDQgTiQQEBSAWIAQESKQoWZGVmYXVsdF9yZXRlbnRpb25fZGF5cxgIIAEoA0IE4kEBAUgGiAEBEiUKEm1heF9yZXRlbnRpb25fZGF5cxgJIAEoA0IE4kEBAUgHiAEBEhEKA29mZhgUIAMoCUIE4kEBAUIWChRfcmVxdWVzdHNfcGVyX3NlY29uZEIICgZfYnVyc3RCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzIjMKEkNyZWF0ZVBsYW5SZXNwb25zZRIdCgRwbGFuGAEgASgLMg8udmlzYWdlLnYxLlBsYW4ioQQKEVVwZGF0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQISJgoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUIE4kEBAUgAiAEBEhgKBWJ1cnN0GAMgASgDQgTiQQEBSAGIAQESJQoScmVxdWVzdHNfcGVyX21vbnRoGAQgASgDQgTiQQEBSAKIAQESIgoPbWF4X2ltYWdlX2J5dGVzGAUgASgDQgTiQQEBSAOIAQESIAoNbWF4X2dhbGxlcmllcxgGIAEoA0IE4kEBAUgEiAEBEiQKEW1heF9nYWxsZXJ5X2ZhY2VzGAcgASgDQgTiQQEBSAWIAQESKQoWZGVmYXVsdF9yZXRlbnRpb25fZGF5cxgIIAEoA0IE4kEBAUgGiAEBEiUKEm1heF9yZXRlbnRpb25fZGF5cxgJIAEoA0IE4kEBAUgHiAEBEhEKA29mZhgUIAMoCUIE4kEBARIXCgl1bmxpbWl0ZWQYFSADKAlCBOJBAQFCFgoUX3JlcXVlc3RzX3Blcl9zZWNvbmRCCAoGX2J1cnN0QhUKE19yZXF1ZXN0c19wZXJfbW9udGhCEgoQX21heF9pbWFnZV9ieXRlc0IQCg5fbWF4X2dhbGxlcmllc0IUChJfbWF4X2dhbGxlcnlfZmFjZXNCGQoXX2RlZmF1bHRfcmV0ZW50aW9uX2RheXNCFQoTX21heF9yZXRlbnRpb25fZGF5cyIzChJVcGRhdGVQbGFuUmVzcG9uc2USHQoEcGxhbhgBIAEoCzIPLnZpc2FnZS52MS5QbGFuIicKEURlbGV0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQIiFAoSRGVsZXRlUGxhblJlc3BvbnNlIloKD1N1bVVzYWdlUmVxdWVzdBISCgR1c2VyGAEgASgJQgTiQQEBEhkKC2ZpcnN0X21vbnRoGAIgASgJQgTiQQEBEhgKCmxhc3RfbW9udGgYAyABKAlCBOJBAQEiOQoQU3VtVXNhZ2VSZXNwb25zZRIlCgZjb3VudHMYASADKAsyFS52aXNhZ2UudjEuVXNhZ2VDb3VudDKsCgoMQWRtaW5TZXJ2aWNlEmIKCUxpc3RVc2VycxIbLnZpc2FnZS52MS5MaXN0VXNlcnNSZXF1ZXN0GhwudmlzYWdlLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIhqQAgKC0+STAhESDy92MS9hZG1pbi91c2VycxJjCgdHZXRVc2VyEhkudmlzYWdlLnYxLkdldFVzZXJSZXF1ZXN0GhoudmlzYWdlLnYxLkdldFVzZXJSZXNwb25zZSIhkAICgtPkkwIYEhYvdjEvYWRtaW4vdXNlcnMve3VzZXJ9EmUKCkNyZWF0ZVVzZXISHC52aXNhZ2UudjEuQ3JlYXRlVXNlclJlcXVlc3QaHS52aXNhZ2UudjEuQ3JlYXRlVXNlclJlc3BvbnNlIhqC0+STAhQ6ASoiDy92MS9hZG1pbi91c2VycxJsCgpVcGRhdGVVc2VyEhwudmlzYWdlLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0Gh0udmlzYWdlLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIhgtPkkwIbOgEqMhYvdjEvYWRtaW4vdXNlcnMve3VzZXJ9EmwKCkRlbGV0ZVVzZXISHC52aXNhZ2UudjEuRGVsZXRlVXNlclJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlVXNlclJlc3BvbnNlIiGQAgKC0+STAhgqFi92MS9hZG1pbi91c2Vycy97dXNlcn0SegoNQ3JlYXRlVXNlcktleRIfLnZpc2FnZS52MS5DcmVhdGVVc2VyS2V5UmVxdWVzdBogLnZpc2FnZS52MS5DcmVhdGVVc2VyS2V5UmVzcG9uc2UiJoLT5JMCIDoBKiIbL3YxL2FkbWluL3VzZXJzL3t1c2VyfS9rZXlzEogBCg1EZWxldGVVc2VyS2V5Eh8udmlzYWdlLnYxLkRlbGV0ZVVzZXJLZXlSZXF1ZXN0GiAudmlzYWdlLnYxLkRlbGV0ZVVzZXJLZXlSZXNwb25zZSI0kAICgtPkkwIrKikvdjEvYWRtaW4vdXNlcnMve3VzZXJ9L2tleXMve2ZpbmdlcnByaW50fRJiCglMaXN0UGxhbnMSGy52aXNhZ2UudjEuTGlzdFBsYW5zUmVxdWVzdBocLnZpc2FnZS52MS5MaXN0UGxhbnNSZXNwb25zZSIakAICgtPkkwIREg8vdjEvYWRtaW4vcGxhbnMSZQoKQ3JlYXRlUGxhbhIcLnZpc2FnZS52MS5DcmVhdGVQbGFuUmVxdWVzdBodLnZpc2FnZS52MS5DcmVhdGVQbGFuUmVzcG9uc2UiGoLT5JMCFDoBKiIPL3YxL2FkbWluL3BsYW5zEm8KClVwZGF0ZVBsYW4SHC52aXNhZ2UudjEuVXBkYXRlUGxhblJlcXVlc3QaHS52aXNhZ2UudjEuVXBkYXRlUGxhblJlc3BvbnNlIiSQAgKC0+STAhs6ASoyFi92MS9hZG1pbi9wbGFucy97bmFtZX0SbAoKRGVsZXRlUGxhbhIcLnZpc2FnZS52MS5EZWxldGVQbGFuUmVxdWVzdBodLnZpc2FnZS52MS5EZWxldGVQbGFuUmVzcG9uc2UiIZACAoLT5JMCGCoWL3YxL2FkbWluL3BsYW5zL3tuYW1lfRJfCghTdW1Vc2FnZRIaLnZpc2FnZS52MS5TdW1Vc2FnZVJlcXVlc3QaGy52aXNhZ2UudjEuU3VtVXNhZ2VSZXNwb25zZSIakAICgtPkkwIREg8vdjEvYWRtaW4vdXNhZ2VCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_account]);
 
 /**
  * A user of the service.
@@ -425,11 +425,48 @@ export type CreateUserKeyRequest = Message<"visage.v1.CreateUserKeyRequest"> & {
   user: string;
 
   /**
-   * For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once.
+   * For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+   * `replaces`.
    *
    * @generated from field: optional int32 grace_days = 2;
    */
   graceDays?: number | undefined;
+
+  /**
+   * What the key is for: up to 100 printable characters.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it, all.
+   *
+   * @generated from field: repeated string scopes = 4;
+   */
+  scopes: string[];
+
+  /**
+   * Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+   * all.
+   *
+   * @generated from field: repeated string gallery_ids = 5;
+   */
+  galleryIds: string[];
+
+  /**
+   * When the key expires. Without it, never.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 6;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The fingerprint of the key that the new one replaces.
+   *
+   * @generated from field: string replaces = 7;
+   */
+  replaces: string;
 };
 
 /**
@@ -616,14 +653,14 @@ export type CreatePlanRequest = Message<"visage.v1.CreatePlanRequest"> & {
   maxImageBytes?: bigint | undefined;
 
   /**
-   * Number of galleries, at least 1.
+   * Number of galleries.
    *
    * @generated from field: optional int64 max_galleries = 6;
    */
   maxGalleries?: bigint | undefined;
 
   /**
-   * Number of faces in one gallery, at least 1.
+   * Number of faces in one gallery.
    *
    * @generated from field: optional int64 max_gallery_faces = 7;
    */
@@ -642,6 +679,13 @@ export type CreatePlanRequest = Message<"visage.v1.CreatePlanRequest"> & {
    * @generated from field: optional int64 max_retention_days = 9;
    */
   maxRetentionDays?: bigint | undefined;
+
+  /**
+   * The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries.
+   *
+   * @generated from field: repeated string off = 20;
+   */
+  off: string[];
 };
 
 /**
@@ -673,7 +717,7 @@ export const CreatePlanResponseSchema: GenMessage<CreatePlanResponse> = /*@__PUR
   messageDesc(file_visage_v1_admin, 19);
 
 /**
- * A request of UpdatePlan. A limit that is not set stays, and 0 removes it.
+ * A request of UpdatePlan. What is not set stays.
  *
  * @generated from message visage.v1.UpdatePlanRequest
  */
@@ -700,14 +744,14 @@ export type UpdatePlanRequest = Message<"visage.v1.UpdatePlanRequest"> & {
   burst?: bigint | undefined;
 
   /**
-   * Successful requests per calendar month (UTC).
+   * Successful requests per calendar month (UTC), at least 1.
    *
    * @generated from field: optional int64 requests_per_month = 4;
    */
   requestsPerMonth?: bigint | undefined;
 
   /**
-   * Size of one encoded image in bytes.
+   * Size of one encoded image in bytes, at least 1.
    *
    * @generated from field: optional int64 max_image_bytes = 5;
    */
@@ -740,6 +784,20 @@ export type UpdatePlanRequest = Message<"visage.v1.UpdatePlanRequest"> & {
    * @generated from field: optional int64 max_retention_days = 9;
    */
   maxRetentionDays?: bigint | undefined;
+
+  /**
+   * The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on.
+   *
+   * @generated from field: repeated string off = 20;
+   */
+  off: string[];
+
+  /**
+   * The names of the limits to remove, such as `requests_per_month`.
+   *
+   * @generated from field: repeated string unlimited = 21;
+   */
+  unlimited: string[];
 };
 
 /**
@@ -921,7 +979,10 @@ export const AdminService: GenService<{
     output: typeof DeleteUserResponseSchema;
   },
   /**
-   * Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+   * Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+   *
+   * With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+   * request has no others. The replaced key expires after a grace period.
    *
    * @generated from rpc visage.v1.AdminService.CreateUserKey
    */
@@ -961,7 +1022,7 @@ export const AdminService: GenService<{
     output: typeof CreatePlanResponseSchema;
   },
   /**
-   * Changes limits of a plan for all its users.
+   * Changes limits and permissions of a plan for all its users.
    *
    * @generated from rpc visage.v1.AdminService.UpdatePlan
    */

@@ -784,7 +784,7 @@ export type FaceMatch = Message<"visage.v1.FaceMatch"> & {
   box?: BoundingBox | undefined;
 
   /**
-   * Euclidean distance between the embeddings, 0 to 0.9.
+   * Euclidean distance between the embeddings, 0 to 0.9, with two decimals.
    *
    * @generated from field: float distance = 2;
    */
@@ -798,7 +798,7 @@ export type FaceMatch = Message<"visage.v1.FaceMatch"> & {
   confidence: number;
 
   /**
-   * Whether the distance is below the threshold. False if `candidates_only` is true.
+   * Whether the exact distance is below the threshold. False if `candidates_only` is true.
    *
    * @generated from field: bool matched = 4;
    */

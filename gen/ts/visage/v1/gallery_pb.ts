@@ -1528,7 +1528,7 @@ export type PersonMatch = Message<"visage.v1.PersonMatch"> & {
   faceId: string;
 
   /**
-   * Euclidean distance between the templates, 0 to 0.9.
+   * Euclidean distance between the templates, 0 to 0.9, with two decimals.
    *
    * @generated from field: float distance = 4;
    */

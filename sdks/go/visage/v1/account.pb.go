@@ -174,8 +174,10 @@ type Plan struct {
 	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
 	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
 	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The permissions that are switched off for the users of the plan, such as `export`.
+	Off           []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -271,6 +273,13 @@ func (x *Plan) GetMaxRetentionDays() int64 {
 	return 0
 }
 
+func (x *Plan) GetOff() []string {
+	if x != nil {
+		return x.Off
+	}
+	return nil
+}
+
 // The monthly quota.
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -356,7 +365,13 @@ type Key struct {
 	// When the key was used last, to the minute. Missing if it was never used.
 	LastUseTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last_use_time,json=lastUseTime,proto3" json:"last_use_time,omitempty"`
 	// Whether the request itself carries this key.
-	Current       bool `protobuf:"varint,5,opt,name=current,proto3" json:"current,omitempty"`
+	Current bool `protobuf:"varint,5,opt,name=current,proto3" json:"current,omitempty"`
+	// What the key is for; may be empty.
+	Name string `protobuf:"bytes,6,opt,name=name,proto3" json:"name,omitempty"`
+	// The permissions that the key has, such as `identify`. Empty if it has all.
+	Scopes []string `protobuf:"bytes,7,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// Ids and aliases of the galleries for which it can be used. Empty for all.
+	GalleryIds    []string `protobuf:"bytes,8,rep,name=gallery_ids,json=galleryIds,proto3" json:"gallery_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,6 +439,27 @@ func (x *Key) GetCurrent() bool {
 		return x.Current
 	}
 	return false
+}
+
+func (x *Key) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Key) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *Key) GetGalleryIds() []string {
+	if x != nil {
+		return x.GalleryIds
+	}
+	return nil
 }
 
 // The number of requests with one outcome.
@@ -732,8 +768,21 @@ func (x *GetUsageResponse) GetCounts() []*UsageCount {
 // A request of CreateKey.
 type CreateKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once.
-	GraceDays     *int32 `protobuf:"varint,1,opt,name=grace_days,json=graceDays,proto3,oneof" json:"grace_days,omitempty"`
+	// For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+	// `replaces`.
+	GraceDays *int32 `protobuf:"varint,1,opt,name=grace_days,json=graceDays,proto3,oneof" json:"grace_days,omitempty"`
+	// What the key is for: up to 100 printable characters.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it,
+	// those of the key of the request.
+	Scopes []string `protobuf:"bytes,3,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+	// those of the key of the request.
+	GalleryIds []string `protobuf:"bytes,4,rep,name=gallery_ids,json=galleryIds,proto3" json:"gallery_ids,omitempty"`
+	// When the key expires. Without it, as the key of the request.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The fingerprint of the key that the new one replaces.
+	Replaces      string `protobuf:"bytes,6,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -773,6 +822,41 @@ func (x *CreateKeyRequest) GetGraceDays() int32 {
 		return *x.GraceDays
 	}
 	return 0
+}
+
+func (x *CreateKeyRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CreateKeyRequest) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *CreateKeyRequest) GetGalleryIds() []string {
+	if x != nil {
+		return x.GalleryIds
+	}
+	return nil
+}
+
+func (x *CreateKeyRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+func (x *CreateKeyRequest) GetReplaces() string {
+	if x != nil {
+		return x.Replaces
+	}
+	return ""
 }
 
 // The created key.
@@ -922,7 +1006,7 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x05state\x18\x01 \x01(\x0e2\x1c.visage.v1.SubscriptionStateR\x05state\x129\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\xab\x04\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\xbd\x04\n" +
 	"\x04Plan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x14\n" +
@@ -932,7 +1016,8 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\rmax_galleries\x18\x06 \x01(\x03H\x03R\fmaxGalleries\x88\x01\x01\x12/\n" +
 	"\x11max_gallery_faces\x18\a \x01(\x03H\x04R\x0fmaxGalleryFaces\x88\x01\x01\x129\n" +
 	"\x16default_retention_days\x18\b \x01(\x03H\x05R\x14defaultRetentionDays\x88\x01\x01\x121\n" +
-	"\x12max_retention_days\x18\t \x01(\x03H\x06R\x10maxRetentionDays\x88\x01\x01B\x16\n" +
+	"\x12max_retention_days\x18\t \x01(\x03H\x06R\x10maxRetentionDays\x88\x01\x01\x12\x10\n" +
+	"\x03off\x18\x14 \x03(\tR\x03offB\x16\n" +
 	"\x14_requests_per_secondB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
 	"\x10_max_image_bytesB\x10\n" +
@@ -947,7 +1032,7 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"reset_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tresetTimeB\f\n" +
 	"\n" +
-	"_remaining\"\xfb\x01\n" +
+	"_remaining\"\xc8\x02\n" +
 	"\x03Key\x12 \n" +
 	"\vfingerprint\x18\x01 \x01(\tR\vfingerprint\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -955,7 +1040,11 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12>\n" +
 	"\rlast_use_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vlastUseTime\x12\x18\n" +
-	"\acurrent\x18\x05 \x01(\bR\acurrent\"p\n" +
+	"\acurrent\x18\x05 \x01(\bR\acurrent\x12\x12\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name\x12\x16\n" +
+	"\x06scopes\x18\a \x03(\tR\x06scopes\x12\x1f\n" +
+	"\vgallery_ids\x18\b \x03(\tR\n" +
+	"galleryIds\"p\n" +
 	"\n" +
 	"UsageCount\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x1c\n" +
@@ -976,10 +1065,17 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"last_month\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\tlastMonth\"A\n" +
 	"\x10GetUsageResponse\x12-\n" +
-	"\x06counts\x18\x01 \x03(\v2\x15.visage.v1.UsageCountR\x06counts\"K\n" +
+	"\x06counts\x18\x01 \x03(\v2\x15.visage.v1.UsageCountR\x06counts\"\x8f\x02\n" +
 	"\x10CreateKeyRequest\x12(\n" +
 	"\n" +
-	"grace_days\x18\x01 \x01(\x05B\x04\xe2A\x01\x01H\x00R\tgraceDays\x88\x01\x01B\r\n" +
+	"grace_days\x18\x01 \x01(\x05B\x04\xe2A\x01\x01H\x00R\tgraceDays\x88\x01\x01\x12\x18\n" +
+	"\x04name\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\x04name\x12\x1c\n" +
+	"\x06scopes\x18\x03 \x03(\tB\x04\xe2A\x01\x01R\x06scopes\x12%\n" +
+	"\vgallery_ids\x18\x04 \x03(\tB\x04\xe2A\x01\x01R\n" +
+	"galleryIds\x12A\n" +
+	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01R\n" +
+	"expireTime\x12 \n" +
+	"\breplaces\x18\x06 \x01(\tB\x04\xe2A\x01\x01R\breplacesB\r\n" +
 	"\v_grace_days\"I\n" +
 	"\x11CreateKeyResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\"\n" +
@@ -1045,20 +1141,21 @@ var file_visage_v1_account_proto_depIdxs = []int32{
 	3,  // 9: visage.v1.GetAccountResponse.quota:type_name -> visage.v1.Quota
 	4,  // 10: visage.v1.GetAccountResponse.keys:type_name -> visage.v1.Key
 	5,  // 11: visage.v1.GetUsageResponse.counts:type_name -> visage.v1.UsageCount
-	4,  // 12: visage.v1.CreateKeyResponse.keys:type_name -> visage.v1.Key
-	6,  // 13: visage.v1.AccountService.GetAccount:input_type -> visage.v1.GetAccountRequest
-	8,  // 14: visage.v1.AccountService.GetUsage:input_type -> visage.v1.GetUsageRequest
-	10, // 15: visage.v1.AccountService.CreateKey:input_type -> visage.v1.CreateKeyRequest
-	12, // 16: visage.v1.AccountService.DeleteKey:input_type -> visage.v1.DeleteKeyRequest
-	7,  // 17: visage.v1.AccountService.GetAccount:output_type -> visage.v1.GetAccountResponse
-	9,  // 18: visage.v1.AccountService.GetUsage:output_type -> visage.v1.GetUsageResponse
-	11, // 19: visage.v1.AccountService.CreateKey:output_type -> visage.v1.CreateKeyResponse
-	13, // 20: visage.v1.AccountService.DeleteKey:output_type -> visage.v1.DeleteKeyResponse
-	17, // [17:21] is the sub-list for method output_type
-	13, // [13:17] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	14, // 12: visage.v1.CreateKeyRequest.expire_time:type_name -> google.protobuf.Timestamp
+	4,  // 13: visage.v1.CreateKeyResponse.keys:type_name -> visage.v1.Key
+	6,  // 14: visage.v1.AccountService.GetAccount:input_type -> visage.v1.GetAccountRequest
+	8,  // 15: visage.v1.AccountService.GetUsage:input_type -> visage.v1.GetUsageRequest
+	10, // 16: visage.v1.AccountService.CreateKey:input_type -> visage.v1.CreateKeyRequest
+	12, // 17: visage.v1.AccountService.DeleteKey:input_type -> visage.v1.DeleteKeyRequest
+	7,  // 18: visage.v1.AccountService.GetAccount:output_type -> visage.v1.GetAccountResponse
+	9,  // 19: visage.v1.AccountService.GetUsage:output_type -> visage.v1.GetUsageResponse
+	11, // 20: visage.v1.AccountService.CreateKey:output_type -> visage.v1.CreateKeyResponse
+	13, // 21: visage.v1.AccountService.DeleteKey:output_type -> visage.v1.DeleteKeyResponse
+	18, // [18:22] is the sub-list for method output_type
+	14, // [14:18] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_account_proto_init() }

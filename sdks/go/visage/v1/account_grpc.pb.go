@@ -42,12 +42,16 @@ type AccountServiceClient interface {
 	GetAccount(ctx context.Context, in *GetAccountRequest, opts ...grpc.CallOption) (*GetAccountResponse, error)
 	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
 	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
-	// Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-	// without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+	// than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+	// as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+	// interruption.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
-	// Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-	// carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-	// delete the old one.
+	// Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+	// five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+	// mistake: to replace the only key, create another one first and use it to delete the old one.
 	DeleteKey(ctx context.Context, in *DeleteKeyRequest, opts ...grpc.CallOption) (*DeleteKeyResponse, error)
 }
 
@@ -111,12 +115,16 @@ type AccountServiceServer interface {
 	GetAccount(context.Context, *GetAccountRequest) (*GetAccountResponse, error)
 	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
 	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
-	// Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-	// without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+	// than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+	// as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+	// interruption.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
-	// Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-	// carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-	// delete the old one.
+	// Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+	// five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+	// mistake: to replace the only key, create another one first and use it to delete the old one.
 	DeleteKey(context.Context, *DeleteKeyRequest) (*DeleteKeyResponse, error)
 	mustEmbedUnimplementedAccountServiceServer()
 }

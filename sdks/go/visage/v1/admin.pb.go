@@ -739,8 +739,20 @@ type CreateUserKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id, fingerprint or name of the user.
 	User string `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
-	// For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once.
-	GraceDays     *int32 `protobuf:"varint,2,opt,name=grace_days,json=graceDays,proto3,oneof" json:"grace_days,omitempty"`
+	// For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+	// `replaces`.
+	GraceDays *int32 `protobuf:"varint,2,opt,name=grace_days,json=graceDays,proto3,oneof" json:"grace_days,omitempty"`
+	// What the key is for: up to 100 printable characters.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it, all.
+	Scopes []string `protobuf:"bytes,4,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+	// all.
+	GalleryIds []string `protobuf:"bytes,5,rep,name=gallery_ids,json=galleryIds,proto3" json:"gallery_ids,omitempty"`
+	// When the key expires. Without it, never.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The fingerprint of the key that the new one replaces.
+	Replaces      string `protobuf:"bytes,7,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -787,6 +799,41 @@ func (x *CreateUserKeyRequest) GetGraceDays() int32 {
 		return *x.GraceDays
 	}
 	return 0
+}
+
+func (x *CreateUserKeyRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CreateUserKeyRequest) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *CreateUserKeyRequest) GetGalleryIds() []string {
+	if x != nil {
+		return x.GalleryIds
+	}
+	return nil
+}
+
+func (x *CreateUserKeyRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+func (x *CreateUserKeyRequest) GetReplaces() string {
+	if x != nil {
+		return x.Replaces
+	}
+	return ""
 }
 
 // The created key.
@@ -1087,16 +1134,18 @@ type CreatePlanRequest struct {
 	RequestsPerMonth *int64 `protobuf:"varint,4,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
 	// Size of one encoded image in bytes, at least 1.
 	MaxImageBytes *int64 `protobuf:"varint,5,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
-	// Number of galleries, at least 1.
+	// Number of galleries.
 	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
-	// Number of faces in one gallery, at least 1.
+	// Number of faces in one gallery.
 	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
 	// Days for which people are kept in galleries if no time is given, at least 1.
 	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
 	// Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
 	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries.
+	Off           []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreatePlanRequest) Reset() {
@@ -1192,6 +1241,13 @@ func (x *CreatePlanRequest) GetMaxRetentionDays() int64 {
 	return 0
 }
 
+func (x *CreatePlanRequest) GetOff() []string {
+	if x != nil {
+		return x.Off
+	}
+	return nil
+}
+
 // The created plan.
 type CreatePlanResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1238,7 +1294,7 @@ func (x *CreatePlanResponse) GetPlan() *Plan {
 	return nil
 }
 
-// A request of UpdatePlan. A limit that is not set stays, and 0 removes it.
+// A request of UpdatePlan. What is not set stays.
 type UpdatePlanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the plan.
@@ -1247,9 +1303,9 @@ type UpdatePlanRequest struct {
 	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
 	// Requests that may exceed the rate at once, at least 1.
 	Burst *int64 `protobuf:"varint,3,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
-	// Successful requests per calendar month (UTC).
+	// Successful requests per calendar month (UTC), at least 1.
 	RequestsPerMonth *int64 `protobuf:"varint,4,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
-	// Size of one encoded image in bytes.
+	// Size of one encoded image in bytes, at least 1.
 	MaxImageBytes *int64 `protobuf:"varint,5,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
 	// Number of galleries.
 	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
@@ -1259,8 +1315,12 @@ type UpdatePlanRequest struct {
 	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
 	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
 	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on.
+	Off []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	// The names of the limits to remove, such as `requests_per_month`.
+	Unlimited     []string `protobuf:"bytes,21,rep,name=unlimited,proto3" json:"unlimited,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdatePlanRequest) Reset() {
@@ -1354,6 +1414,20 @@ func (x *UpdatePlanRequest) GetMaxRetentionDays() int64 {
 		return *x.MaxRetentionDays
 	}
 	return 0
+}
+
+func (x *UpdatePlanRequest) GetOff() []string {
+	if x != nil {
+		return x.Off
+	}
+	return nil
+}
+
+func (x *UpdatePlanRequest) GetUnlimited() []string {
+	if x != nil {
+		return x.Unlimited
+	}
+	return nil
 }
 
 // The changed plan.
@@ -1654,11 +1728,18 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\x04user\x18\x01 \x01(\v2\x0f.visage.v1.UserR\x04user\"-\n" +
 	"\x11DeleteUserRequest\x12\x18\n" +
 	"\x04user\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04user\"\x14\n" +
-	"\x12DeleteUserResponse\"i\n" +
+	"\x12DeleteUserResponse\"\xad\x02\n" +
 	"\x14CreateUserKeyRequest\x12\x18\n" +
 	"\x04user\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04user\x12(\n" +
 	"\n" +
-	"grace_days\x18\x02 \x01(\x05B\x04\xe2A\x01\x01H\x00R\tgraceDays\x88\x01\x01B\r\n" +
+	"grace_days\x18\x02 \x01(\x05B\x04\xe2A\x01\x01H\x00R\tgraceDays\x88\x01\x01\x12\x18\n" +
+	"\x04name\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\x04name\x12\x1c\n" +
+	"\x06scopes\x18\x04 \x03(\tB\x04\xe2A\x01\x01R\x06scopes\x12%\n" +
+	"\vgallery_ids\x18\x05 \x03(\tB\x04\xe2A\x01\x01R\n" +
+	"galleryIds\x12A\n" +
+	"\vexpire_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01R\n" +
+	"expireTime\x12 \n" +
+	"\breplaces\x18\a \x01(\tB\x04\xe2A\x01\x01R\breplacesB\r\n" +
 	"\v_grace_days\"M\n" +
 	"\x15CreateUserKeyResponse\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\"\n" +
@@ -1673,7 +1754,7 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\vPlanSummary\x12#\n" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\x12\x1d\n" +
 	"\n" +
-	"user_count\x18\x02 \x01(\x05R\tuserCount\"\xfd\x04\n" +
+	"user_count\x18\x02 \x01(\x05R\tuserCount\"\x95\x05\n" +
 	"\x11CreatePlanRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
@@ -1683,7 +1764,8 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
 	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
 	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
-	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01B\x16\n" +
+	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01\x12\x16\n" +
+	"\x03off\x18\x14 \x03(\tB\x04\xe2A\x01\x01R\x03offB\x16\n" +
 	"\x14_requests_per_secondB\b\n" +
 	"\x06_burstB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
@@ -1693,7 +1775,7 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\x17_default_retention_daysB\x15\n" +
 	"\x13_max_retention_days\"9\n" +
 	"\x12CreatePlanResponse\x12#\n" +
-	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\xfd\x04\n" +
+	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\xb9\x05\n" +
 	"\x11UpdatePlanRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
@@ -1703,7 +1785,9 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
 	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
 	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
-	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01B\x16\n" +
+	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01\x12\x16\n" +
+	"\x03off\x18\x14 \x03(\tB\x04\xe2A\x01\x01R\x03off\x12\"\n" +
+	"\tunlimited\x18\x15 \x03(\tB\x04\xe2A\x01\x01R\tunlimitedB\x16\n" +
 	"\x14_requests_per_secondB\b\n" +
 	"\x06_burstB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
@@ -1803,41 +1887,42 @@ var file_visage_v1_admin_proto_depIdxs = []int32{
 	0,  // 6: visage.v1.CreateUserResponse.user:type_name -> visage.v1.User
 	28, // 7: visage.v1.UpdateUserRequest.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 8: visage.v1.UpdateUserResponse.user:type_name -> visage.v1.User
-	27, // 9: visage.v1.CreateUserKeyResponse.keys:type_name -> visage.v1.Key
-	17, // 10: visage.v1.ListPlansResponse.plans:type_name -> visage.v1.PlanSummary
-	29, // 11: visage.v1.PlanSummary.plan:type_name -> visage.v1.Plan
-	29, // 12: visage.v1.CreatePlanResponse.plan:type_name -> visage.v1.Plan
-	29, // 13: visage.v1.UpdatePlanResponse.plan:type_name -> visage.v1.Plan
-	30, // 14: visage.v1.SumUsageResponse.counts:type_name -> visage.v1.UsageCount
-	1,  // 15: visage.v1.AdminService.ListUsers:input_type -> visage.v1.ListUsersRequest
-	3,  // 16: visage.v1.AdminService.GetUser:input_type -> visage.v1.GetUserRequest
-	5,  // 17: visage.v1.AdminService.CreateUser:input_type -> visage.v1.CreateUserRequest
-	7,  // 18: visage.v1.AdminService.UpdateUser:input_type -> visage.v1.UpdateUserRequest
-	9,  // 19: visage.v1.AdminService.DeleteUser:input_type -> visage.v1.DeleteUserRequest
-	11, // 20: visage.v1.AdminService.CreateUserKey:input_type -> visage.v1.CreateUserKeyRequest
-	13, // 21: visage.v1.AdminService.DeleteUserKey:input_type -> visage.v1.DeleteUserKeyRequest
-	15, // 22: visage.v1.AdminService.ListPlans:input_type -> visage.v1.ListPlansRequest
-	18, // 23: visage.v1.AdminService.CreatePlan:input_type -> visage.v1.CreatePlanRequest
-	20, // 24: visage.v1.AdminService.UpdatePlan:input_type -> visage.v1.UpdatePlanRequest
-	22, // 25: visage.v1.AdminService.DeletePlan:input_type -> visage.v1.DeletePlanRequest
-	24, // 26: visage.v1.AdminService.SumUsage:input_type -> visage.v1.SumUsageRequest
-	2,  // 27: visage.v1.AdminService.ListUsers:output_type -> visage.v1.ListUsersResponse
-	4,  // 28: visage.v1.AdminService.GetUser:output_type -> visage.v1.GetUserResponse
-	6,  // 29: visage.v1.AdminService.CreateUser:output_type -> visage.v1.CreateUserResponse
-	8,  // 30: visage.v1.AdminService.UpdateUser:output_type -> visage.v1.UpdateUserResponse
-	10, // 31: visage.v1.AdminService.DeleteUser:output_type -> visage.v1.DeleteUserResponse
-	12, // 32: visage.v1.AdminService.CreateUserKey:output_type -> visage.v1.CreateUserKeyResponse
-	14, // 33: visage.v1.AdminService.DeleteUserKey:output_type -> visage.v1.DeleteUserKeyResponse
-	16, // 34: visage.v1.AdminService.ListPlans:output_type -> visage.v1.ListPlansResponse
-	19, // 35: visage.v1.AdminService.CreatePlan:output_type -> visage.v1.CreatePlanResponse
-	21, // 36: visage.v1.AdminService.UpdatePlan:output_type -> visage.v1.UpdatePlanResponse
-	23, // 37: visage.v1.AdminService.DeletePlan:output_type -> visage.v1.DeletePlanResponse
-	25, // 38: visage.v1.AdminService.SumUsage:output_type -> visage.v1.SumUsageResponse
-	27, // [27:39] is the sub-list for method output_type
-	15, // [15:27] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	28, // 9: visage.v1.CreateUserKeyRequest.expire_time:type_name -> google.protobuf.Timestamp
+	27, // 10: visage.v1.CreateUserKeyResponse.keys:type_name -> visage.v1.Key
+	17, // 11: visage.v1.ListPlansResponse.plans:type_name -> visage.v1.PlanSummary
+	29, // 12: visage.v1.PlanSummary.plan:type_name -> visage.v1.Plan
+	29, // 13: visage.v1.CreatePlanResponse.plan:type_name -> visage.v1.Plan
+	29, // 14: visage.v1.UpdatePlanResponse.plan:type_name -> visage.v1.Plan
+	30, // 15: visage.v1.SumUsageResponse.counts:type_name -> visage.v1.UsageCount
+	1,  // 16: visage.v1.AdminService.ListUsers:input_type -> visage.v1.ListUsersRequest
+	3,  // 17: visage.v1.AdminService.GetUser:input_type -> visage.v1.GetUserRequest
+	5,  // 18: visage.v1.AdminService.CreateUser:input_type -> visage.v1.CreateUserRequest
+	7,  // 19: visage.v1.AdminService.UpdateUser:input_type -> visage.v1.UpdateUserRequest
+	9,  // 20: visage.v1.AdminService.DeleteUser:input_type -> visage.v1.DeleteUserRequest
+	11, // 21: visage.v1.AdminService.CreateUserKey:input_type -> visage.v1.CreateUserKeyRequest
+	13, // 22: visage.v1.AdminService.DeleteUserKey:input_type -> visage.v1.DeleteUserKeyRequest
+	15, // 23: visage.v1.AdminService.ListPlans:input_type -> visage.v1.ListPlansRequest
+	18, // 24: visage.v1.AdminService.CreatePlan:input_type -> visage.v1.CreatePlanRequest
+	20, // 25: visage.v1.AdminService.UpdatePlan:input_type -> visage.v1.UpdatePlanRequest
+	22, // 26: visage.v1.AdminService.DeletePlan:input_type -> visage.v1.DeletePlanRequest
+	24, // 27: visage.v1.AdminService.SumUsage:input_type -> visage.v1.SumUsageRequest
+	2,  // 28: visage.v1.AdminService.ListUsers:output_type -> visage.v1.ListUsersResponse
+	4,  // 29: visage.v1.AdminService.GetUser:output_type -> visage.v1.GetUserResponse
+	6,  // 30: visage.v1.AdminService.CreateUser:output_type -> visage.v1.CreateUserResponse
+	8,  // 31: visage.v1.AdminService.UpdateUser:output_type -> visage.v1.UpdateUserResponse
+	10, // 32: visage.v1.AdminService.DeleteUser:output_type -> visage.v1.DeleteUserResponse
+	12, // 33: visage.v1.AdminService.CreateUserKey:output_type -> visage.v1.CreateUserKeyResponse
+	14, // 34: visage.v1.AdminService.DeleteUserKey:output_type -> visage.v1.DeleteUserKeyResponse
+	16, // 35: visage.v1.AdminService.ListPlans:output_type -> visage.v1.ListPlansResponse
+	19, // 36: visage.v1.AdminService.CreatePlan:output_type -> visage.v1.CreatePlanResponse
+	21, // 37: visage.v1.AdminService.UpdatePlan:output_type -> visage.v1.UpdatePlanResponse
+	23, // 38: visage.v1.AdminService.DeletePlan:output_type -> visage.v1.DeletePlanResponse
+	25, // 39: visage.v1.AdminService.SumUsage:output_type -> visage.v1.SumUsageResponse
+	28, // [28:40] is the sub-list for method output_type
+	16, // [16:28] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_admin_proto_init() }

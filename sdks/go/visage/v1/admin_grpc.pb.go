@@ -56,7 +56,10 @@ type AdminServiceClient interface {
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
 	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
-	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+	// Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+	// request has no others. The replaced key expires after a grace period.
 	CreateUserKey(ctx context.Context, in *CreateUserKeyRequest, opts ...grpc.CallOption) (*CreateUserKeyResponse, error)
 	// Deletes a key of a user, also its last one.
 	DeleteUserKey(ctx context.Context, in *DeleteUserKeyRequest, opts ...grpc.CallOption) (*DeleteUserKeyResponse, error)
@@ -64,7 +67,7 @@ type AdminServiceClient interface {
 	ListPlans(ctx context.Context, in *ListPlansRequest, opts ...grpc.CallOption) (*ListPlansResponse, error)
 	// Creates a plan. It has only the given limits.
 	CreatePlan(ctx context.Context, in *CreatePlanRequest, opts ...grpc.CallOption) (*CreatePlanResponse, error)
-	// Changes limits of a plan for all its users.
+	// Changes limits and permissions of a plan for all its users.
 	UpdatePlan(ctx context.Context, in *UpdatePlanRequest, opts ...grpc.CallOption) (*UpdatePlanResponse, error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(ctx context.Context, in *DeletePlanRequest, opts ...grpc.CallOption) (*DeletePlanResponse, error)
@@ -218,7 +221,10 @@ type AdminServiceServer interface {
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
 	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
-	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+	// Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+	// request has no others. The replaced key expires after a grace period.
 	CreateUserKey(context.Context, *CreateUserKeyRequest) (*CreateUserKeyResponse, error)
 	// Deletes a key of a user, also its last one.
 	DeleteUserKey(context.Context, *DeleteUserKeyRequest) (*DeleteUserKeyResponse, error)
@@ -226,7 +232,7 @@ type AdminServiceServer interface {
 	ListPlans(context.Context, *ListPlansRequest) (*ListPlansResponse, error)
 	// Creates a plan. It has only the given limits.
 	CreatePlan(context.Context, *CreatePlanRequest) (*CreatePlanResponse, error)
-	// Changes limits of a plan for all its users.
+	// Changes limits and permissions of a plan for all its users.
 	UpdatePlan(context.Context, *UpdatePlanRequest) (*UpdatePlanResponse, error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *DeletePlanRequest) (*DeletePlanResponse, error)

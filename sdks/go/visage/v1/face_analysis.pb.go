@@ -1891,11 +1891,11 @@ type FaceMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The face in the target. Missing if the target is an embedding.
 	Box *BoundingBox `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Euclidean distance between the embeddings, 0 to 0.9.
+	// Euclidean distance between the embeddings, 0 to 0.9, with two decimals.
 	Distance float32 `protobuf:"fixed32,2,opt,name=distance,proto3" json:"distance,omitempty"`
 	// Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
 	Confidence float32 `protobuf:"fixed32,3,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// Whether the distance is below the threshold. False if `candidates_only` is true.
+	// Whether the exact distance is below the threshold. False if `candidates_only` is true.
 	Matched bool `protobuf:"varint,4,opt,name=matched,proto3" json:"matched,omitempty"`
 	// The distance below which these faces match, 0.4 to 0.6.
 	Threshold float32 `protobuf:"fixed32,5,opt,name=threshold,proto3" json:"threshold,omitempty"`

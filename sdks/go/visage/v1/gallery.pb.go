@@ -2756,7 +2756,7 @@ type PersonMatch struct {
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// The id of the nearest face of the person.
 	FaceId string `protobuf:"bytes,3,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
-	// Euclidean distance between the templates, 0 to 0.9.
+	// Euclidean distance between the templates, 0 to 0.9, with two decimals.
 	Distance      float32 `protobuf:"fixed32,4,opt,name=distance,proto3" json:"distance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -78,7 +78,10 @@ type AdminServiceClient interface {
 	UpdateUser(context.Context, *connect.Request[v1.UpdateUserRequest]) (*connect.Response[v1.UpdateUserResponse], error)
 	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *connect.Request[v1.DeleteUserRequest]) (*connect.Response[v1.DeleteUserResponse], error)
-	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+	// Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+	// request has no others. The replaced key expires after a grace period.
 	CreateUserKey(context.Context, *connect.Request[v1.CreateUserKeyRequest]) (*connect.Response[v1.CreateUserKeyResponse], error)
 	// Deletes a key of a user, also its last one.
 	DeleteUserKey(context.Context, *connect.Request[v1.DeleteUserKeyRequest]) (*connect.Response[v1.DeleteUserKeyResponse], error)
@@ -86,7 +89,7 @@ type AdminServiceClient interface {
 	ListPlans(context.Context, *connect.Request[v1.ListPlansRequest]) (*connect.Response[v1.ListPlansResponse], error)
 	// Creates a plan. It has only the given limits.
 	CreatePlan(context.Context, *connect.Request[v1.CreatePlanRequest]) (*connect.Response[v1.CreatePlanResponse], error)
-	// Changes limits of a plan for all its users.
+	// Changes limits and permissions of a plan for all its users.
 	UpdatePlan(context.Context, *connect.Request[v1.UpdatePlanRequest]) (*connect.Response[v1.UpdatePlanResponse], error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *connect.Request[v1.DeletePlanRequest]) (*connect.Response[v1.DeletePlanResponse], error)
@@ -276,7 +279,10 @@ type AdminServiceHandler interface {
 	UpdateUser(context.Context, *connect.Request[v1.UpdateUserRequest]) (*connect.Response[v1.UpdateUserResponse], error)
 	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *connect.Request[v1.DeleteUserRequest]) (*connect.Response[v1.DeleteUserResponse], error)
-	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+	// Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+	//
+	// With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+	// request has no others. The replaced key expires after a grace period.
 	CreateUserKey(context.Context, *connect.Request[v1.CreateUserKeyRequest]) (*connect.Response[v1.CreateUserKeyResponse], error)
 	// Deletes a key of a user, also its last one.
 	DeleteUserKey(context.Context, *connect.Request[v1.DeleteUserKeyRequest]) (*connect.Response[v1.DeleteUserKeyResponse], error)
@@ -284,7 +290,7 @@ type AdminServiceHandler interface {
 	ListPlans(context.Context, *connect.Request[v1.ListPlansRequest]) (*connect.Response[v1.ListPlansResponse], error)
 	// Creates a plan. It has only the given limits.
 	CreatePlan(context.Context, *connect.Request[v1.CreatePlanRequest]) (*connect.Response[v1.CreatePlanResponse], error)
-	// Changes limits of a plan for all its users.
+	// Changes limits and permissions of a plan for all its users.
 	UpdatePlan(context.Context, *connect.Request[v1.UpdatePlanRequest]) (*connect.Response[v1.UpdatePlanResponse], error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *connect.Request[v1.DeletePlanRequest]) (*connect.Response[v1.DeletePlanResponse], error)

@@ -105,6 +105,7 @@ class Plan(_message.Message):
     MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
     DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
     MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    OFF_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the plan; unique."""
     requests_per_second: _builtins.float
@@ -123,6 +124,10 @@ class Plan(_message.Message):
     """Days for which people are kept in galleries if no time is given."""
     max_retention_days: _builtins.int
     """Days for which people can be kept in galleries at most. The default, too, if there is no other."""
+    @_builtins.property
+    def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that are switched off for the users of the plan, such as `export`."""
+
     def __init__(
         self,
         *,
@@ -135,10 +140,11 @@ class Plan(_message.Message):
         max_gallery_faces: _builtins.int | None = ...,
         default_retention_days: _builtins.int | None = ...,
         max_retention_days: _builtins.int | None = ...,
+        off: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__default_retention_days: _TypeAlias = _typing.Literal["default_retention_days"]  # noqa: Y015
     _WhichOneofArgType__default_retention_days: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days"]  # noqa: Y015
@@ -220,10 +226,15 @@ class Key(_message.Message):
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     LAST_USE_TIME_FIELD_NUMBER: _builtins.int
     CURRENT_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    GALLERY_IDS_FIELD_NUMBER: _builtins.int
     fingerprint: _builtins.str
     """The first characters of the key's SHA-256."""
     current: _builtins.bool
     """Whether the request itself carries this key."""
+    name: _builtins.str
+    """What the key is for; may be empty."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the key was created."""
@@ -236,6 +247,14 @@ class Key(_message.Message):
     def last_use_time(self) -> _timestamp_pb2.Timestamp:
         """When the key was used last, to the minute. Missing if it was never used."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that the key has, such as `identify`. Empty if it has all."""
+
+    @_builtins.property
+    def gallery_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids and aliases of the galleries for which it can be used. Empty for all."""
+
     def __init__(
         self,
         *,
@@ -244,10 +263,13 @@ class Key(_message.Message):
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         last_use_time: _timestamp_pb2.Timestamp | None = ...,
         current: _builtins.bool = ...,
+        name: _builtins.str = ...,
+        scopes: _abc.Iterable[_builtins.str] | None = ...,
+        gallery_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "last_use_time", b"last_use_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "current", b"current", "expire_time", b"expire_time", "fingerprint", b"fingerprint", "last_use_time", b"last_use_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "current", b"current", "expire_time", b"expire_time", "fingerprint", b"fingerprint", "gallery_ids", b"gallery_ids", "last_use_time", b"last_use_time", "name", b"name", "scopes", b"scopes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -413,16 +435,48 @@ class CreateKeyRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GRACE_DAYS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    GALLERY_IDS_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    REPLACES_FIELD_NUMBER: _builtins.int
     grace_days: _builtins.int
-    """For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once."""
+    """For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+    `replaces`.
+    """
+    name: _builtins.str
+    """What the key is for: up to 100 printable characters."""
+    replaces: _builtins.str
+    """The fingerprint of the key that the new one replaces."""
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it,
+        those of the key of the request.
+        """
+
+    @_builtins.property
+    def gallery_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+        those of the key of the request.
+        """
+
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the key expires. Without it, as the key of the request."""
+
     def __init__(
         self,
         *,
         grace_days: _builtins.int | None = ...,
+        name: _builtins.str = ...,
+        scopes: _abc.Iterable[_builtins.str] | None = ...,
+        gallery_ids: _abc.Iterable[_builtins.str] | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        replaces: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "grace_days", b"grace_days"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "expire_time", b"expire_time", "grace_days", b"grace_days"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "grace_days", b"grace_days"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "expire_time", b"expire_time", "gallery_ids", b"gallery_ids", "grace_days", b"grace_days", "name", b"name", "replaces", b"replaces", "scopes", b"scopes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_days: _TypeAlias = _typing.Literal["grace_days"]  # noqa: Y015
     _WhichOneofArgType__grace_days: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days"]  # noqa: Y015

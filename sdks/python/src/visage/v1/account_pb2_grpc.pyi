@@ -45,13 +45,17 @@ class AccountServiceStub:
     GetUsage: _grpc.UnaryUnaryMultiCallable[_account_pb2.GetUsageRequest, _account_pb2.GetUsageResponse]
     """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing."""
     CreateKey: _grpc.UnaryUnaryMultiCallable[_account_pb2.CreateKeyRequest, _account_pb2.CreateKeyResponse]
-    """Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-    without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+    """Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+    A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+    than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+    as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+    interruption.
     """
     DeleteKey: _grpc.UnaryUnaryMultiCallable[_account_pb2.DeleteKeyRequest, _account_pb2.DeleteKeyResponse]
-    """Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-    carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-    delete the old one.
+    """Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+    five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+    mistake: to replace the only key, create another one first and use it to delete the old one.
     """
 
 @_typing.type_check_only
@@ -67,13 +71,17 @@ class AccountServiceAsyncStub(AccountServiceStub):
     GetUsage: _aio.UnaryUnaryMultiCallable[_account_pb2.GetUsageRequest, _account_pb2.GetUsageResponse]  # type: ignore[assignment]
     """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing."""
     CreateKey: _aio.UnaryUnaryMultiCallable[_account_pb2.CreateKeyRequest, _account_pb2.CreateKeyResponse]  # type: ignore[assignment]
-    """Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-    without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+    """Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+    A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+    than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+    as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+    interruption.
     """
     DeleteKey: _aio.UnaryUnaryMultiCallable[_account_pb2.DeleteKeyRequest, _account_pb2.DeleteKeyResponse]  # type: ignore[assignment]
-    """Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-    carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-    delete the old one.
+    """Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+    five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+    mistake: to replace the only key, create another one first and use it to delete the old one.
     """
 
 class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -104,8 +112,12 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _account_pb2.CreateKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_account_pb2.CreateKeyResponse, _abc.Awaitable[_account_pb2.CreateKeyResponse]]:
-        """Creates a key and returns it once. The other keys expire after a grace period, so that programs can be changed
-        without interruption. Fails with TOO_MANY_KEYS if two keys would stay valid besides the new one.
+        """Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+        A key can only create and replace keys with at most its own scopes and galleries, and none that is valid for longer
+        than itself. With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far
+        as the request has no others. The replaced key expires after a grace period, so that programs can be changed without
+        interruption.
         """
 
     @_abc_1.abstractmethod
@@ -114,9 +126,9 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _account_pb2.DeleteKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_account_pb2.DeleteKeyResponse, _abc.Awaitable[_account_pb2.DeleteKeyResponse]]:
-        """Deletes a key. The service rejects it within five seconds. Fails with KEY_IN_USE for a key that the request itself
-        carries, so that nobody loses access by mistake: to replace the only key, create another one first and use it to
-        delete the old one.
+        """Deletes a key that has at most the scopes and galleries of the request's own key. The service rejects it within
+        five seconds. Fails with KEY_IN_USE for a key that the request itself carries, so that nobody loses access by
+        mistake: to replace the only key, create another one first and use it to delete the old one.
         """
 
 def add_AccountServiceServicer_to_server(servicer: AccountServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

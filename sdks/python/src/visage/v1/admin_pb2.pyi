@@ -400,19 +400,49 @@ class CreateUserKeyRequest(_message.Message):
 
     USER_FIELD_NUMBER: _builtins.int
     GRACE_DAYS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    GALLERY_IDS_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    REPLACES_FIELD_NUMBER: _builtins.int
     user: _builtins.str
     """Id, fingerprint or name of the user."""
     grace_days: _builtins.int
-    """For how many days the other keys stay valid, 0 to 3650. Without it, 7. 0 ends them at once."""
+    """For how many days the replaced key stays valid, 0 to 3650. Without it, 7. 0 ends it at once. Only together with
+    `replaces`.
+    """
+    name: _builtins.str
+    """What the key is for: up to 100 printable characters."""
+    replaces: _builtins.str
+    """The fingerprint of the key that the new one replaces."""
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that the key has, such as `identify`; `galleries` stands for all on galleries. Without it, all."""
+
+    @_builtins.property
+    def gallery_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids and aliases of the galleries for which the key can be used, at most 20. Without it,
+        all.
+        """
+
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the key expires. Without it, never."""
+
     def __init__(
         self,
         *,
         user: _builtins.str = ...,
         grace_days: _builtins.int | None = ...,
+        name: _builtins.str = ...,
+        scopes: _abc.Iterable[_builtins.str] | None = ...,
+        gallery_ids: _abc.Iterable[_builtins.str] | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        replaces: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "grace_days", b"grace_days"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "expire_time", b"expire_time", "grace_days", b"grace_days"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "grace_days", b"grace_days", "user", b"user"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days", "expire_time", b"expire_time", "gallery_ids", b"gallery_ids", "grace_days", b"grace_days", "name", b"name", "replaces", b"replaces", "scopes", b"scopes", "user", b"user"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__grace_days: _TypeAlias = _typing.Literal["grace_days"]  # noqa: Y015
     _WhichOneofArgType__grace_days: _TypeAlias = _typing.Literal["_grace_days", b"_grace_days"]  # noqa: Y015
@@ -575,6 +605,7 @@ class CreatePlanRequest(_message.Message):
     MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
     DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
     MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    OFF_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """1 to 100 printable characters; unique."""
     requests_per_second: _builtins.float
@@ -586,13 +617,17 @@ class CreatePlanRequest(_message.Message):
     max_image_bytes: _builtins.int
     """Size of one encoded image in bytes, at least 1."""
     max_galleries: _builtins.int
-    """Number of galleries, at least 1."""
+    """Number of galleries."""
     max_gallery_faces: _builtins.int
-    """Number of faces in one gallery, at least 1."""
+    """Number of faces in one gallery."""
     default_retention_days: _builtins.int
     """Days for which people are kept in galleries if no time is given, at least 1."""
     max_retention_days: _builtins.int
     """Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other."""
+    @_builtins.property
+    def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries."""
+
     def __init__(
         self,
         *,
@@ -605,10 +640,11 @@ class CreatePlanRequest(_message.Message):
         max_gallery_faces: _builtins.int | None = ...,
         default_retention_days: _builtins.int | None = ...,
         max_retention_days: _builtins.int | None = ...,
+        off: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__burst: _TypeAlias = _typing.Literal["burst"]  # noqa: Y015
     _WhichOneofArgType__burst: _TypeAlias = _typing.Literal["_burst", b"_burst"]  # noqa: Y015
@@ -671,7 +707,7 @@ Global___CreatePlanResponse: _TypeAlias = CreatePlanResponse  # noqa: Y015
 
 @_typing.final
 class UpdatePlanRequest(_message.Message):
-    """A request of UpdatePlan. A limit that is not set stays, and 0 removes it."""
+    """A request of UpdatePlan. What is not set stays."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -684,6 +720,8 @@ class UpdatePlanRequest(_message.Message):
     MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
     DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
     MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    OFF_FIELD_NUMBER: _builtins.int
+    UNLIMITED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the plan."""
     requests_per_second: _builtins.float
@@ -691,9 +729,9 @@ class UpdatePlanRequest(_message.Message):
     burst: _builtins.int
     """Requests that may exceed the rate at once, at least 1."""
     requests_per_month: _builtins.int
-    """Successful requests per calendar month (UTC)."""
+    """Successful requests per calendar month (UTC), at least 1."""
     max_image_bytes: _builtins.int
-    """Size of one encoded image in bytes."""
+    """Size of one encoded image in bytes, at least 1."""
     max_galleries: _builtins.int
     """Number of galleries."""
     max_gallery_faces: _builtins.int
@@ -702,6 +740,14 @@ class UpdatePlanRequest(_message.Message):
     """Days for which people are kept in galleries if no time is given."""
     max_retention_days: _builtins.int
     """Days for which people can be kept in galleries at most. The default, too, if there is no other."""
+    @_builtins.property
+    def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on."""
+
+    @_builtins.property
+    def unlimited(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names of the limits to remove, such as `requests_per_month`."""
+
     def __init__(
         self,
         *,
@@ -714,10 +760,12 @@ class UpdatePlanRequest(_message.Message):
         max_gallery_faces: _builtins.int | None = ...,
         default_retention_days: _builtins.int | None = ...,
         max_retention_days: _builtins.int | None = ...,
+        off: _abc.Iterable[_builtins.str] | None = ...,
+        unlimited: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second", "unlimited", b"unlimited"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__burst: _TypeAlias = _typing.Literal["burst"]  # noqa: Y015
     _WhichOneofArgType__burst: _TypeAlias = _typing.Literal["_burst", b"_burst"]  # noqa: Y015

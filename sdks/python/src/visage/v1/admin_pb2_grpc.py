@@ -141,7 +141,10 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CreateUserKey(self, request, context):
-        """Creates a key of a user and returns it once. The user's other keys expire after a grace period.
+        """Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+        With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+        request has no others. The replaced key expires after a grace period.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -169,7 +172,7 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdatePlan(self, request, context):
-        """Changes limits of a plan for all its users.
+        """Changes limits and permissions of a plan for all its users.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -51,7 +51,11 @@ class AdminServiceStub:
     DeleteUser: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserRequest, _admin_pb2.DeleteUserResponse]
     """Deletes a user with its keys, usage and galleries. The templates are then erased from the database."""
     CreateUserKey: _grpc.UnaryUnaryMultiCallable[_admin_pb2.CreateUserKeyRequest, _admin_pb2.CreateUserKeyResponse]
-    """Creates a key of a user and returns it once. The user's other keys expire after a grace period."""
+    """Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+    With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+    request has no others. The replaced key expires after a grace period.
+    """
     DeleteUserKey: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserKeyRequest, _admin_pb2.DeleteUserKeyResponse]
     """Deletes a key of a user, also its last one."""
     ListPlans: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListPlansRequest, _admin_pb2.ListPlansResponse]
@@ -59,7 +63,7 @@ class AdminServiceStub:
     CreatePlan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.CreatePlanRequest, _admin_pb2.CreatePlanResponse]
     """Creates a plan. It has only the given limits."""
     UpdatePlan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.UpdatePlanRequest, _admin_pb2.UpdatePlanResponse]
-    """Changes limits of a plan for all its users."""
+    """Changes limits and permissions of a plan for all its users."""
     DeletePlan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeletePlanRequest, _admin_pb2.DeletePlanResponse]
     """Deletes a plan. Fails with PLAN_IN_USE while it has users."""
     SumUsage: _grpc.UnaryUnaryMultiCallable[_admin_pb2.SumUsageRequest, _admin_pb2.SumUsageResponse]
@@ -84,7 +88,11 @@ class AdminServiceAsyncStub(AdminServiceStub):
     DeleteUser: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserRequest, _admin_pb2.DeleteUserResponse]  # type: ignore[assignment]
     """Deletes a user with its keys, usage and galleries. The templates are then erased from the database."""
     CreateUserKey: _aio.UnaryUnaryMultiCallable[_admin_pb2.CreateUserKeyRequest, _admin_pb2.CreateUserKeyResponse]  # type: ignore[assignment]
-    """Creates a key of a user and returns it once. The user's other keys expire after a grace period."""
+    """Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+    With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+    request has no others. The replaced key expires after a grace period.
+    """
     DeleteUserKey: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserKeyRequest, _admin_pb2.DeleteUserKeyResponse]  # type: ignore[assignment]
     """Deletes a key of a user, also its last one."""
     ListPlans: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListPlansRequest, _admin_pb2.ListPlansResponse]  # type: ignore[assignment]
@@ -92,7 +100,7 @@ class AdminServiceAsyncStub(AdminServiceStub):
     CreatePlan: _aio.UnaryUnaryMultiCallable[_admin_pb2.CreatePlanRequest, _admin_pb2.CreatePlanResponse]  # type: ignore[assignment]
     """Creates a plan. It has only the given limits."""
     UpdatePlan: _aio.UnaryUnaryMultiCallable[_admin_pb2.UpdatePlanRequest, _admin_pb2.UpdatePlanResponse]  # type: ignore[assignment]
-    """Changes limits of a plan for all its users."""
+    """Changes limits and permissions of a plan for all its users."""
     DeletePlan: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeletePlanRequest, _admin_pb2.DeletePlanResponse]  # type: ignore[assignment]
     """Deletes a plan. Fails with PLAN_IN_USE while it has users."""
     SumUsage: _aio.UnaryUnaryMultiCallable[_admin_pb2.SumUsageRequest, _admin_pb2.SumUsageResponse]  # type: ignore[assignment]
@@ -150,7 +158,11 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.CreateUserKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.CreateUserKeyResponse, _abc.Awaitable[_admin_pb2.CreateUserKeyResponse]]:
-        """Creates a key of a user and returns it once. The user's other keys expire after a grace period."""
+        """Creates a key of a user and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
+
+        With `replaces`, the new key has the name, the scopes, the galleries and the expiry of that key, as far as the
+        request has no others. The replaced key expires after a grace period.
+        """
 
     @_abc_1.abstractmethod
     def DeleteUserKey(
@@ -182,7 +194,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.UpdatePlanRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.UpdatePlanResponse, _abc.Awaitable[_admin_pb2.UpdatePlanResponse]]:
-        """Changes limits of a plan for all its users."""
+        """Changes limits and permissions of a plan for all its users."""
 
     @_abc_1.abstractmethod
     def DeletePlan(

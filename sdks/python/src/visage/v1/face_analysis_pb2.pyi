@@ -1025,11 +1025,11 @@ class FaceMatch(_message.Message):
     CANDIDATES_ONLY_FIELD_NUMBER: _builtins.int
     CANDIDATES_REASON_FIELD_NUMBER: _builtins.int
     distance: _builtins.float
-    """Euclidean distance between the embeddings, 0 to 0.9."""
+    """Euclidean distance between the embeddings, 0 to 0.9, with two decimals."""
     confidence: _builtins.float
     """Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5."""
     matched: _builtins.bool
-    """Whether the distance is below the threshold. False if `candidates_only` is true."""
+    """Whether the exact distance is below the threshold. False if `candidates_only` is true."""
     threshold: _builtins.float
     """The distance below which these faces match, 0.4 to 0.6."""
     false_match_rate: _builtins.float

@@ -1383,7 +1383,7 @@ class PersonMatch(_message.Message):
     face_id: _builtins.str
     """The id of the nearest face of the person."""
     distance: _builtins.float
-    """Euclidean distance between the templates, 0 to 0.9."""
+    """Euclidean distance between the templates, 0 to 0.9, with two decimals."""
     def __init__(
         self,
         *,

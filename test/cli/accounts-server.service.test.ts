@@ -138,8 +138,15 @@ describe("the commands of the operator, with a service", () => {
       (await json("users", "keys", name)).map((key: { fingerprint: string }) => key.fingerprint);
     expect(await fingerprints()).toEqual(both);
     expect(await onService("users", "rotate", name)).toEqual(
-      failure(1, "The user has two keys already and one must be deleted or expire first."),
+      failure(1, `${name} has several keys; name one by its fingerprint, as "visage users keys" prints it`),
     );
+    const door = ["--name", "door", "--scopes", "identify", "--gallery", "staff"];
+    const { keys } = await json("users", "add-key", name, ...door);
+    expect(keys).toContainEqual(
+      expect.objectContaining({ name: "door", scopes: ["identify"], galleries: ["staff"] }),
+    );
+    const added = (await fingerprints()).find((one: string) => !both.includes(one))!;
+    await printed("users", "revoke", name, added);
     expect(await printed("users", "revoke", name, both[0]!)).toBe(`Revoked the key ${both[0]} of ${name}.\n`);
     expect(await fingerprints()).toEqual([both[1]]);
   });
@@ -238,8 +245,8 @@ describe("visage account", () => {
     expect(text).toMatch(
       /\nstate +active\nthis month +0 of 1000 used \(0%\) on plan trial\n\nplan +per second/,
     );
-    expect(text).toMatch(new RegExp(`\n${fingerprintOf(hashKey(key))} \\* +\\d{4}-`));
-    expect(text).toMatch(new RegExp(`\n${fingerprintOf(hashKey(newKey))} {3,}\\d{4}-`));
+    expect(text).toMatch(new RegExp(`\n${fingerprintOf(hashKey(key))} \\* +first key +all +all +\\d{4}-`));
+    expect(text).toMatch(new RegExp(`\n${fingerprintOf(hashKey(newKey))} {3,}first key +all +all +\\d{4}-`));
     expect(JSON.parse(await shown("show", "--json"))).toEqual({
       name,
       plan: "trial",
@@ -257,6 +264,7 @@ describe("visage account", () => {
         max_gallery_faces: 1000,
         default_retention_days: null,
         max_retention_days: null,
+        off: [],
       },
       keys: [
         expect.objectContaining({ fingerprint: fingerprintOf(hashKey(key)), current: true }),
@@ -299,7 +307,7 @@ describe("visage account", () => {
     [["usage", "--month", "March"], "Option '--month' must be a month such as 2026-01"],
     [["rotate", "--grace", "x"], "Option '--grace' must be a number of days from 0 to 3650, not 'x'"],
     [["revoke"], "The argument FINGERPRINT is missing"],
-    [["keys"], "Unknown subcommand 'keys'; use one of show, usage, rotate, revoke"],
+    [["keys"], "Unknown subcommand 'keys'; use one of show, usage, add-key, rotate, revoke"],
   ])("rejects an invalid command line: %j", async (args, reason) => {
     expect(await runInProcess(["account", ...args], { VISAGE_URL: url })).toEqual({
       code: 2,

@@ -73,8 +73,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   GetAccount: { method: account.getAccount, request: () => ({}), hasChanged: async () => false },
   CreateKey: {
     method: account.createKey,
-    request: (key) => ({ replaces: fingerprintOf(hashKey(key)), graceDays: 0 }),
-    hasChanged: async (key) => (await countKeys(key)) === 1,
+    request: () => ({}),
+    hasChanged: async (key) => (await countKeys(key)) === 3,
   },
   DeleteKey: {
     method: account.deleteKey,

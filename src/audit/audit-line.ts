@@ -40,7 +40,8 @@ export const AUDIT_FIELDS: Readonly<Record<keyof AuditLine | "time" | "event" | 
   key: "Fingerprint of the API key of the request. The admin key and a client certificate have none.",
   key_name: "Name of this API key, if it has one.",
   address: "Client address, as far as `VISAGE_TRUSTED_PROXIES` allows to find it.",
-  gallery: "Id or alias of the gallery, as the request names it; `-` for all.",
+  gallery:
+    "Id or alias of the gallery, as the request names it. `-` means all; at the end of DeletePerson, the ids of those that had the person.",
   successor: "Id of the gallery that replaces it.",
   people: "Ids of the people who were changed or, in a search, returned; at most the first 1,000.",
   people_count: "Number of these people.",

@@ -188,7 +188,10 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const scope = galleryId === ALL_GALLERIES ? undefined : galleryId;
       await startAudited(context.values, { gallery: galleryId, people: [personId] });
       const deletions = await orUnavailable(() => galleries.deletePerson(userId, scope, personId));
-      addToAudit(context.values, { faces: deletions.reduce((sum, { faces }) => sum + faces, 0) });
+      addToAudit(context.values, {
+        gallery: deletions.map(({ galleryId }) => galleryId).join(","),
+        faces: deletions.reduce((sum, { faces }) => sum + faces, 0),
+      });
       return {
         personId,
         deletions: deletions.map(({ galleryId, faces }) => ({ galleryId, faceCount: faces })),

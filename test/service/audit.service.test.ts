@@ -146,6 +146,12 @@ const CASES: readonly Case[] = [
     true,
   ),
   change("ExportGallery", () => call("GET", "galleries/g:export"), { ...IN_G, model: MODEL }, { faces: 3 }),
+  change(
+    "ExportPerson",
+    () => call("GET", "galleries/-/people/p1:export"),
+    { gallery: "-", ...P1 },
+    { faces: 1 },
+  ),
   change("UpdatePerson", () => call("PATCH", "galleries/g/people/p1", { displayName: "Ann Jones" }), {
     ...IN_G,
     ...P1,
@@ -184,7 +190,7 @@ const CASES: readonly Case[] = [
     ...TO_ANN,
     target_key: FINGERPRINT,
   }),
-  change("CreateKey", creating("POST", "account/keys", { graceDays: 7 }), TO_ANN, {
+  change("CreateKey", creating("POST", "account/keys", {}), TO_ANN, {
     target_key: FINGERPRINT,
   }),
   failure("DeleteKey", () => deleteKey(2)(), TO_ANN, "KEY_IN_USE", true),

@@ -10,8 +10,8 @@ import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { runOne } from "../../src/database/delete-in-batches.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { RunningService } from "../../src/main.ts";
-import { createLog } from "../../src/telemetry/log.ts";
 import { addTestUser } from "../support/accounts.ts";
+import { readAudit } from "../support/audit.ts";
 import {
   createGalleryClient,
   embeddingSource,
@@ -34,16 +34,19 @@ type TestPerson = ReturnType<typeof testPeople>[number];
 
 let dataDir: string;
 let service: RunningService;
-const lines: Record<string, unknown>[] = [];
+let auditPath: string;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "visage-expiry-"));
   const store = createSqlStore(await openDatabase({ databaseUrl: undefined, dataDir }));
   await addTestUser(store, PLAN_USER, { defaultRetentionDays: 30, maxRetentionDays: 60 });
   await store.close();
-  const write = (line: string) => void lines.push(JSON.parse(line));
-  const log = createLog("info", { write, dropped: 0, flush: async () => {} });
-  service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_TRIAL_USER: USER }, log);
+  auditPath = join(dataDir, "audit.jsonl");
+  service = await startTestService({
+    VISAGE_DATA_DIR: dataDir,
+    VISAGE_TRIAL_USER: USER,
+    VISAGE_AUDIT: auditPath,
+  });
   galleries = createGalleryClient(service, USER);
 });
 afterAll(async () => {
@@ -145,7 +148,7 @@ describe("a person", () => {
     },
   );
 
-  test("whose time is over is found by no request, and its removal is logged once", async () => {
+  test("whose time is over is found by no request, and its removal is audited once", async () => {
     await importPeople([{ ...ANN, expiration: expireTime(PAST) }, BEN]);
     expect(await identify(galleries, galleryId, ANN)).toEqual([]);
     expect(await identify(galleries, galleryId, BEN)).toEqual([BEN.personId]);
@@ -153,12 +156,17 @@ describe("a person", () => {
     expect((await errorOf(call))[1]).toBe("PERSON_NOT_FOUND");
     const { gallery } = await galleries.getGallery({ galleryId });
     expect(gallery).toMatchObject({ peopleCount: 1, faceCount: 1, revision: 2n });
-    const resource = `galleries/${galleryId}/people/${ANN.personId}`;
-    await expect
-      .poll(() => lines.filter((line) => line.resource === resource))
-      .toMatchObject([
-        { event: "gallery changed", operation: "ExpirePerson", user: expect.any(String), count: -1 },
-      ]);
+    const audited = () => readAudit(auditPath).filter(({ operation }) => operation === "ExpirePerson");
+    await expect.poll(audited).toMatchObject([
+      {
+        source: "expiry",
+        user: expect.any(String),
+        gallery: galleryId,
+        people: [ANN.personId],
+        faces: 1,
+        outcome: "ok",
+      },
+    ]);
   });
 
   test("cannot get a time that is not allowed", async () => {
@@ -290,7 +298,7 @@ describe("a person in all galleries", () => {
     });
   });
 
-  test("is deleted from all, with a receipt, and each deletion is logged", async () => {
+  test("is deleted from all, with a receipt, and the audit trail names the galleries", async () => {
     const { status, text, id } = await send(`/-/people/${personId}`, { method: "DELETE" });
     expect(status).toBe(200);
     const receipt = JSON.parse(text);
@@ -304,10 +312,9 @@ describe("a person in all galleries", () => {
       requestId: id,
       erasureFinished: true,
     });
-    const logged = lines.filter((line) => line.requestId === id && line.event === "gallery changed");
-    expect(logged).toMatchObject([
-      { operation: "DeletePerson", resource: `galleries/${galleryId}/people/${personId}`, count: -2 },
-      { operation: "DeletePerson", resource: `galleries/${other}/people/${personId}`, count: -1 },
+    expect(readAudit(auditPath, receipt.requestId)).toMatchObject([
+      { operation: "DeletePerson", phase: "start", gallery: "-", people: [personId] },
+      { operation: "DeletePerson", phase: "end", gallery: `${galleryId},${other}`, faces: 3 },
     ]);
     expect(await identify(galleries, other, ANN)).toEqual([]);
     expect(await identify(galleries, galleryId, EVE)).toEqual([EVE.personId]);

@@ -115,6 +115,7 @@ async function callRest(port: number, key: string, method: DescMethod, request: 
 const LINES: Readonly<Record<string, readonly [verb: string, path: string]>> = {
   AnalyzeImages: ["POST", "/v1/images:analyzeStream"],
   ExportGallery: ["GET", "/v1/galleries/{gallery_id}:export"],
+  ExportPerson: ["GET", "/v1/galleries/{gallery_id}/people/{person_id}:export"],
   ImportFaces: ["POST", "/v1/galleries/{gallery_id}:import"],
 };
 function lineRoute({ name }: DescMethod) {

@@ -76,6 +76,7 @@ export const PERMISSION_CASES: readonly PermissionCase[] = [
   of(gallery.identifyFaces, { galleryId: GALLERY, source: URL_SOURCE }, "identify", "urls"),
   of(gallery.identifyFaces, { galleryId: GALLERY, source: EMBEDDING }, "identify", "identify-embedding"),
   of(gallery.exportGallery, { galleryId: GALLERY }, "export"),
+  of(gallery.exportPerson, ids, "export"),
   of(gallery.importFaces, { ...ids, personId: "two", embedding: { values, model: MODEL } }, "enrol"),
   of(account.getAccount, {}, "account"),
   of(account.getUsage, {}, "account"),

@@ -171,6 +171,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         plan: expect.objectContaining({ name: "basic", requestsPerSecond: 10, burst: 20 }),
         usedThisMonth: 0,
         keyExpiresAt: undefined,
+        keyNames: ["first key"],
         rights: {},
       });
       await store.addUsage("1", [

@@ -13,6 +13,7 @@ import {
   GetImageAttrRequestSchema,
   MatchFacesRequestSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
+import { MAX_LIVE_KEYS } from "../../src/accounts/account-store.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERROR_KINDS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
@@ -106,7 +107,7 @@ async function causeAccountErrors(): Promise<void> {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return (await response.json()) as { key: string; keys: { fingerprint: string }[] };
+    return (await response.json()) as { key: string; keys: { fingerprint: string }[]; code?: number };
   };
   const user = { name: SECRETS.query, certificateSubject: SECRETS.path };
   const path = `admin/users/${SECRETS.query}`;
@@ -123,8 +124,14 @@ async function causeAccountErrors(): Promise<void> {
   const asUser = { authorization: `Bearer ${key}` };
   const [{ fingerprint } = { fingerprint: "" }] = (await call("GET", "account", undefined, asUser)).keys;
   await call("DELETE", `account/keys/${fingerprint}`, undefined, asUser);
-  const created = await call("POST", "account/keys", {}, asUser);
-  await call("POST", "account/keys", {}, asUser);
+  const created = await call("POST", "account/keys", { scopes: ["account"] }, asUser);
+  const asLimited = { authorization: `Bearer ${created.key}` };
+  await call("POST", "account/keys", { scopes: ["export"] }, asLimited);
+  await call("GET", "galleries", undefined, asLimited);
+  for (let i = 0; i < MAX_LIVE_KEYS; i++) await call("POST", `${path}/keys`, {});
+  await call("POST", "admin/plans", { name: "closed", off: ["galleries"] });
+  await call("PATCH", path, { plan: "closed" });
+  await expect.poll(async () => (await call("GET", "galleries", undefined, asUser)).code).toBe(7);
   createdKeys.push(key, created.key);
 }
 

@@ -63,8 +63,9 @@ interface Load {
 }
 
 /**
- * The indexes of galleries in memory, by the name that ends with the id of the gallery. An index is read on first use and then follows the changes. The least
- * recently used ones are dropped when the memory is full; a gallery waits for room until others have been read.
+ * The indexes of galleries in memory, by the name that ends with the id of the gallery. An index is read on first use
+ * and then follows the changes. The least recently used ones are dropped when the memory is full; a gallery waits for
+ * room until others have been read.
  */
 export class GalleryIndexes {
   readonly #options: GalleryIndexesOptions;

@@ -24,8 +24,8 @@ const FINGERPRINT_LENGTH = 16;
 const PLAIN = "plain";
 
 /**
- * Parses the setting VISAGE_TEMPLATE_KEY, which may be undefined. Throws an Error whose message completes the sentence "VISAGE_TEMPLATE_KEY ..."
- * and has no part of the keys.
+ * Parses the setting VISAGE_TEMPLATE_KEY, which may be undefined. Throws an Error whose message completes the sentence
+ * "VISAGE_TEMPLATE_KEY ..." and has no part of the keys.
  */
 export function parseMasterKeys(text: string | undefined): MasterKeys {
   if (text === undefined) return NO_MASTER_KEYS;

@@ -230,7 +230,7 @@ describe("visage galleries", () => {
     expect(JSON.parse(stdout)).toMatchObject({ expireTime: "2099-01-31T00:00:00.000Z" });
     mkdirSync("kept/p", { recursive: true });
     writeFileSync("kept/p/1.jpg", photograph(3));
-    await run(["enrol", id, "kept", "--expires", "90d"]);
+    await run(["enrol", id, "kept", "--ids", "--expires", "90d"]);
     const daysLeft = async () => {
       const { expireTime } = await client.galleries.getPerson(id, "p");
       return expireTime && Math.round((expireTime.getTime() - Date.now()) / 86_400_000);

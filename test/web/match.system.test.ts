@@ -3,6 +3,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FaceAnalysisService, Feature } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { confidenceOf, distanceOf } from "../../src/core/index.ts";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { createCrowd } from "../support/faces.ts";
@@ -35,7 +36,7 @@ describe.runIf(hasBrowser)("a match in the playground", () => {
     return { ...playground, compareAll, matrix: playground.result.getByRole("table") };
   };
 
-  /** The comparisons of every face of the source with every face of the target, by the service. */
+  /** The comparisons of every face of the source with every face of the target, which the service rounds. */
   const compareAllFaces = async () => {
     const client = createClient(
       FaceAnalysisService,
@@ -49,17 +50,15 @@ describe.runIf(hasBrowser)("a match in the playground", () => {
         ],
       }),
     );
-    const target = { source: imageOf(TARGET) };
-    const { faces } = await client.analyzeImage({
-      image: imageOf(SOURCE).value,
-      features: [Feature.EMBEDDING],
-    });
-    const responses = await Promise.all(
-      faces.map(({ embedding }) =>
-        client.compareFaces({ source: { source: { case: "embedding", value: embedding! } }, target }),
-      ),
+    const features = [Feature.EMBEDDING];
+    const [sources, targets] = await Promise.all(
+      [SOURCE, TARGET].map(async (photo) => {
+        const { faces } = await client.analyzeImage({ image: imageOf(photo).value, features });
+        return faces.map(({ embedding }) => Float32Array.from(embedding!.values));
+      }),
     );
-    return responses.flatMap(({ matches }) => matches);
+    const distances = sources!.flatMap((one) => targets!.map((other) => distanceOf(one, other)));
+    return distances.map((distance) => ({ distance, confidence: confidenceOf(distance) }));
   };
 
   test("shows distance, confidence, and the rate of false matches at every threshold", async () => {

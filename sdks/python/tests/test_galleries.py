@@ -9,10 +9,11 @@ import random
 import unittest
 import uuid
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Callable
 
-from visage import GalleryFace, Template, Url, VisageClient, VisageError
+from visage import NEVER, GalleryFace, Template, Url, VisageClient, VisageError
 
 ADDRESS = os.environ.get("VISAGE_ADDRESS", "")
 KEY = os.environ.get("VISAGE_API_KEY", "")
@@ -113,6 +114,43 @@ class GalleriesTest(unittest.TestCase):
         self.fails("FACE_NOT_FOUND", lambda: self.galleries.delete_face(self.gallery, "ann", "first"))
         self.galleries.delete_person(self.gallery, "ann")
         self.assertEqual([person.person_id for person in self.galleries.list_people(self.gallery)], ["ben"])
+
+    def test_people_and_galleries_have_an_end(self) -> None:
+        (face,) = self.random_faces(1)
+        person, end = face.person_id, datetime(2100, 1, 1, tzinfo=timezone.utc)
+        self.galleries.enrol_face(self.gallery, person, face.template, expire_time=end)
+        self.assertEqual(self.galleries.get_person(self.gallery, person).expire_time, end)
+        exported = list(self.galleries.export(self.gallery))
+        self.assertEqual([face.expire_time for face in exported], [end])
+        self.assertIsNone(self.galleries.update_person(self.gallery, person, ttl=NEVER).expire_time)
+        self.galleries.import_faces(self.gallery, exported)
+        self.assertEqual([person.expire_time for person in self.galleries.list_people(self.gallery)], [end])
+        before = datetime.now(timezone.utc)
+        gallery = self.galleries.update(self.gallery, ttl=timedelta(days=30))
+        assert gallery.expire_time
+        self.assertLess(abs(gallery.expire_time - before - timedelta(days=30)), timedelta(hours=1))
+        self.assertIsNone(self.galleries.update(self.gallery, ttl=NEVER).expire_time)
+        past = lambda: self.galleries.update(self.gallery, expire_time=before)
+        self.fails("BAD_REQUEST", past)
+
+    def test_a_person_is_exported_and_deleted_with_a_receipt(self) -> None:
+        face, other = self.random_faces(1)[0], f"{self.gallery}-other"
+        person = f"person-{uuid.uuid4()}"
+        self.galleries.create(other, display_name="Other")
+        for gallery in (self.gallery, other):
+            self.galleries.enrol_face(gallery, person, face.template, face_id="a", display_name="Ann")
+        exported = self.galleries.export_person("-", person)
+        self.assertEqual([(one.gallery_id, one.gallery_display_name) for one in exported], [(self.gallery, ""), (other, "Other")])
+        self.assertEqual([one.display_name for one in exported], ["Ann", "Ann"])
+        self.assertLess(math.dist(exported[0].faces[0].template.embedding, face.template.embedding), 1e-6)
+        self.assertEqual(self.galleries.export_person(other, person), exported[1:])
+        receipt = self.galleries.delete_person("-", person)
+        assert receipt
+        self.assertEqual([(one.gallery_id, one.face_count) for one in receipt.deletions], [(self.gallery, 1), (other, 1)])
+        self.assertEqual((receipt.person_id, receipt.erasure_finished, bool(receipt.request_id)), (person, True, True))
+        for call in (self.galleries.export_person, self.galleries.delete_person):
+            self.fails("PERSON_NOT_FOUND", lambda: call("-", person))
+        self.galleries.delete(other)
 
     def test_reports_errors(self) -> None:
         self.fails("NO_FACE", lambda: self.galleries.enrol_face(self.gallery, "ann", NO_FACE))

@@ -2,105 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 import unittest
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Optional
 
 import grpc
-from fake_service import Failure, failure
+from fake_galleries import (
+    DRAINING,
+    INTERNAL,
+    NO_RESPONSE,
+    NOT_FOUND,
+    OVERLOADED,
+    WAIT_SECONDS,
+    FailingService,
+    GalleryTestCase,
+)
+from fake_service import failure
 
-from visage import GalleryFace, Template, VisageClient, VisageError
+from visage import GalleryFace, Template, VisageError
 from visage._thread_runtime import ThreadReader
-from visage.v1 import gallery_pb2 as messages
-from visage.v1 import gallery_pb2_grpc
-from visage.v1.face_analysis_pb2 import Embedding
-
-DRAINING = failure(grpc.StatusCode.UNAVAILABLE, "DRAINING", retryable=True)
-OVERLOADED = failure(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retryable=True)
-INTERNAL = failure(grpc.StatusCode.INTERNAL, "INTERNAL", retryable=True)
-NOT_FOUND = failure(grpc.StatusCode.NOT_FOUND, "GALLERY_NOT_FOUND")
-# Such as a connection that was lost after the request.
-NO_RESPONSE = Failure(grpc.StatusCode.UNAVAILABLE)
-WAIT_SECONDS = 30
-EMBEDDING = Embedding(values=[0.5], model="model")
 
 
-# For type checkers all methods are abstract, and the service needs but a few.
-_Servicer: Any = gallery_pb2_grpc.GalleryServiceServicer
-
-
-class FailingService(_Servicer):  # type: ignore[misc]
-    """Raises the failures one after the other, then succeeds."""
-
-    def __init__(self, *failures: Failure) -> None:
-        self.failures = list(failures)
-        self.calls = 0
-        self.faces_before_failure = 0
-        """Of an export that fails."""
-        self.faces: Optional[int] = 3
-        """Of an export; None for no end."""
-        self.imported: list[int] = []
-        self.export_ended = threading.Event()
-        self.release = threading.Event()
-        """Until it is set, an export waits after its faces."""
-        self.release.set()
-
-    def fail(self, context: grpc.ServicerContext) -> None:
-        self.calls += 1
-        if self.failures:
-            failure = self.failures.pop(0)
-            context.set_trailing_metadata(failure.trailer)
-            context.abort(failure.code, "Sorry.")
-
-    def CreateGallery(
-        self, request: messages.CreateGalleryRequest, context: grpc.ServicerContext
-    ) -> messages.CreateGalleryResponse:
-        self.fail(context)
-        return messages.CreateGalleryResponse(gallery=messages.Gallery(gallery_id=request.gallery_id))
-
-    def DeleteGallery(
-        self, request: messages.DeleteGalleryRequest, context: grpc.ServicerContext
-    ) -> messages.DeleteGalleryResponse:
-        self.fail(context)
-        return messages.DeleteGalleryResponse()
-
-    def ExportGallery(
-        self, request: messages.ExportGalleryRequest, context: grpc.ServicerContext
-    ) -> Iterator[messages.ExportGalleryResponse]:
-        context.add_callback(self.export_ended.set)
-        for number in itertools.count():
-            if number == self.faces_before_failure:
-                self.fail(context)
-            if number == self.faces or not context.is_active():
-                break
-            yield messages.ExportGalleryResponse(person_id=str(number), embedding=EMBEDDING)
-        self.release.wait(WAIT_SECONDS)
-
-    def ImportFaces(
-        self, request_iterator: Iterator[messages.ImportFacesRequest], context: grpc.ServicerContext
-    ) -> messages.ImportFacesResponse:
-        count = sum(1 for _ in request_iterator)
-        self.fail(context)
-        self.imported.append(count)
-        return messages.ImportFacesResponse(face_count=count, revision=len(self.imported))
-
-
-class GalleryCallsTest(unittest.TestCase):
-    def client(self, service: FailingService, **options: Any) -> VisageClient:
-        server = grpc.server(ThreadPoolExecutor(8))
-        gallery_pb2_grpc.add_GalleryServiceServicer_to_server(service, server)
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
-        self.addCleanup(lambda: server.stop(0).wait())
-        self.addCleanup(service.release.set)
-        client = VisageClient(f"http://127.0.0.1:{port}", "key-of-tests", **options)
-        self.addCleanup(client.close)
-        return client
-
+class GalleryCallsTest(GalleryTestCase):
     def test_a_creation_is_only_retried_after_a_rejection(self) -> None:
         service = FailingService(OVERLOADED, OVERLOADED)
         self.client(service).galleries.create("staff")

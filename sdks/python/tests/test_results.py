@@ -7,7 +7,22 @@ from datetime import datetime, timezone
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from visage import AnalyzedFace, ApparentGender, Box, Gallery, IdentifiedFace, PersonMatch, Point, Template
+from visage import (
+    AnalyzedFace,
+    ApparentGender,
+    Box,
+    DeletionReceipt,
+    ExportedFace,
+    ExportedPerson,
+    Gallery,
+    GalleryFace,
+    IdentifiedFace,
+    Person,
+    PersonDeletion,
+    PersonMatch,
+    Point,
+    Template,
+)
 from visage import names as visage_names
 from visage._convert import result_from_message
 from visage.v1 import face_analysis_pb2 as typed
@@ -44,7 +59,42 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual((face.age, face.template, face.prominence, face.landmarks), (None, None, None, ()))
         gallery = gallery_pb2.Gallery(gallery_id="staff", create_time=Timestamp(seconds=60))
         created = datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)
-        self.assertEqual(result_from_message(Gallery, gallery), Gallery("staff", "", "", None, 0, 0, 0, created, "", False))
+        expected = Gallery("staff", "", "", None, 0, 0, 0, created, "", False, None)
+        self.assertEqual(result_from_message(Gallery, gallery), expected)
+
+    def test_the_end_of_people_and_galleries_is_a_time(self) -> None:
+        created, end = Timestamp(seconds=60), Timestamp(seconds=120, nanos=500_000_000)
+        created_at = datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)
+        ends_at = datetime(1970, 1, 1, 0, 2, 0, 500_000, timezone.utc)
+        gallery = gallery_pb2.Gallery(create_time=created, expire_time=end)
+        self.assertEqual(result_from_message(Gallery, gallery).expire_time, ends_at)
+        person = gallery_pb2.Person(person_id="17", create_time=created, expire_time=end)
+        self.assertEqual(result_from_message(Person, person), Person("17", "", (), created_at, ends_at))
+        embedding = typed.Embedding(values=[0.5], model="model")
+        template = Template((0.5,), "model")
+        face = gallery_pb2.ExportGalleryResponse(person_id="17", embedding=embedding, create_time=created, expire_time=end)
+        self.assertEqual(result_from_message(GalleryFace, face), GalleryFace("17", template, "", "", created_at, ends_at))
+        exported = gallery_pb2.ExportPersonResponse(
+            gallery_id="staff",
+            person_id="17",
+            create_time=created,
+            faces=[gallery_pb2.ExportedFace(face_id="a", embedding=embedding, create_time=created)],
+        )
+        faces = (ExportedFace("a", template, created_at),)
+        expected = ExportedPerson("staff", "", "17", "", created_at, None, faces)
+        self.assertEqual(result_from_message(ExportedPerson, exported), expected)
+
+    def test_a_receipt_has_the_deletions_by_gallery(self) -> None:
+        message = gallery_pb2.DeletePersonResponse(
+            person_id="17",
+            deletions=[gallery_pb2.PersonDeletion(gallery_id="staff", face_count=2)],
+            delete_time=Timestamp(seconds=60),
+            request_id="request",
+            erasure_finished=True,
+        )
+        deleted = datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)
+        receipt = DeletionReceipt("17", (PersonDeletion("staff", 2),), deleted, "request", True)
+        self.assertEqual(result_from_message(DeletionReceipt, message), receipt)
 
     def test_messages_in_messages_become_results(self) -> None:
         message = gallery_pb2.IdentifiedFace(

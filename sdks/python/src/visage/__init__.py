@@ -7,14 +7,19 @@ from visage.error import VisageError
 from visage.face_results import FaceAttributes, ImageAttributes, Match
 from visage.galleries import AsyncGalleries, Galleries
 from visage.gallery_results import (
+    NEVER,
+    DeletionReceipt,
     EnrolledFace,
     Enrolment,
+    ExportedFace,
+    ExportedPerson,
     Gallery,
     GalleryFace,
     Identification,
     IdentifiedFace,
     ImportResult,
     Person,
+    PersonDeletion,
     PersonMatch,
 )
 from visage.image import ImageInput, Url
@@ -38,6 +43,7 @@ from visage.results import (
 )
 
 __all__ = [
+    "NEVER",
     "Account",
     "Admin",
     "AnalyzedFace",
@@ -52,8 +58,11 @@ __all__ = [
     "BoxInput",
     "CandidatesReason",
     "ComponentQuality",
+    "DeletionReceipt",
     "EnrolledFace",
     "Enrolment",
+    "ExportedFace",
+    "ExportedPerson",
     "FaceAttributes",
     "FaceComparison",
     "FaceInput",
@@ -73,6 +82,7 @@ __all__ = [
     "ImportResult",
     "Match",
     "Person",
+    "PersonDeletion",
     "PersonMatch",
     "Point",
     "Population",

@@ -85,6 +85,10 @@ async def _next(call: Any) -> Any:
     return None
 
 
+async def _all(call: Any) -> Any:
+    return [message async for message in call]
+
+
 class AsyncReader:
     def __init__(self, cancel: Callable[[], object]) -> None:
         self.is_overdue = False
@@ -129,7 +133,8 @@ class AsyncRuntime:
     ) -> tuple[Any, Trailer]:
         call = method(request, timeout=timeout, metadata=metadata)
         self._calls.add(call)
-        response = await _outcome(call, call)
+        is_stream = isinstance(method, grpc.aio.UnaryStreamMultiCallable)
+        response = await _outcome(call, _all(call) if is_stream else call)
         return response, await call.trailing_metadata()
 
     def open_stream(self, method: Any, request: Any, metadata: Metadata) -> Cancellable:

@@ -27,7 +27,9 @@ _DATACLASSES: Mapping[str, type[object]] = {
     "GenderEstimate": results.ApparentGender,
     "FaceMatch": results.FaceMatch,
     "EnrolledFace": gallery_results.EnrolledFace,
+    "ExportedFace": gallery_results.ExportedFace,
     "IdentifiedFace": gallery_results.IdentifiedFace,
+    "PersonDeletion": gallery_results.PersonDeletion,
     "PersonMatch": gallery_results.PersonMatch,
 }
 
@@ -42,10 +44,11 @@ def analysis_from_message(message: typed.AnalyzeImageResponse) -> results.ImageA
 
 
 def result_from_message(result: Callable[..., _Result], message: Message) -> _Result:
-    """Converts a message to a dataclass that has fields of the same names. Enums become their names in lower case, and
-    what is missing becomes None."""
-    names = [field.name for field in fields(result)]  # type: ignore[arg-type]
-    return result(**{name: _value(message, _FIELDS.get(name, name)) for name in names})
+    """Converts a message to a dataclass that has fields of the same names, and maybe others with defaults. Enums become
+    their names in lower case, and what is missing becomes None."""
+    names = {field.name: _FIELDS.get(field.name, field.name) for field in fields(result)}  # type: ignore[arg-type]
+    known = message.DESCRIPTOR.fields_by_name
+    return result(**{name: _value(message, source) for name, source in names.items() if source in known})
 
 
 def _value(message: Message, name: str) -> Any:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from datetime import datetime, timedelta
 from typing import Any, Optional, Union
 
 from visage._call_runner import CallRunner
 from visage._convert import result_from_message
 from visage._operation import iteration, operation
-from visage._requests import face_source, import_request
+from visage._person_operations import PAGE_SIZE, PersonOperations
+from visage._requests import expiration_fields, face_source, import_request
 from visage._runtime import each
-from visage.gallery_results import Enrolment, Gallery, GalleryFace, Identification, ImportResult, Person
+from visage.gallery_results import Enrolment, Gallery, GalleryFace, Identification, ImportResult
 from visage.results import BoxInput, FaceInput
 from visage.v1 import gallery_pb2 as messages
 from visage.v1.gallery_pb2_grpc import GalleryServiceStub
 
-# The most that the service returns. Every page counts as one request.
-_PAGE_SIZE = 1000
 # How many faces an import sends in one call: about 3 MB, which is kept for a retry.
 _IMPORT_BATCH = 5000
 
 
-class GalleryOperations:
+class GalleryOperations(PersonOperations):
     """The galleries of the user. All calls follow the rules of the client.
 
     Ids of galleries, people and faces are yours: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What does not exist,
     or belongs to another user, raises VisageError with `GALLERY_NOT_FOUND`, `PERSON_NOT_FOUND` or `FACE_NOT_FOUND`.
+
+    Galleries and people are deleted at their `expire_time`, or when their `ttl` from now has passed; the ttl `NEVER` keeps
+    them. Pass one of the two, or neither. A datetime without a time zone is local time.
     """
 
     raw: GalleryServiceStub
@@ -43,6 +46,8 @@ class GalleryOperations:
         *,
         display_name: str = "",
         max_distance: Optional[float] = None,
+        expire_time: Optional[datetime] = None,
+        ttl: Optional[timedelta] = None,
         timeout: Optional[float] = None,
     ) -> Gallery:
         """Creates a gallery. Raises `GALLERY_EXISTS` if the id is taken.
@@ -55,7 +60,10 @@ class GalleryOperations:
                 number of faces.
         """
         request = messages.CreateGalleryRequest(
-            gallery_id=gallery_id, display_name=display_name, max_distance=max_distance
+            gallery_id=gallery_id,
+            display_name=display_name,
+            max_distance=max_distance,
+            **expiration_fields(expire_time, ttl),
         )
         response = await self._calls.run(self.raw.CreateGallery, request, timeout, is_idempotent=False)
         return result_from_message(Gallery, response.gallery)
@@ -69,7 +77,7 @@ class GalleryOperations:
     async def list(self, *, timeout: Optional[float] = None) -> AsyncGenerator[Gallery, None]:
         """Iterates over all galleries of the user by id. It reads a page, within the timeout, when the last one has
         been taken."""
-        request = messages.ListGalleriesRequest(page_size=_PAGE_SIZE)
+        request = messages.ListGalleriesRequest(page_size=PAGE_SIZE)
         while True:
             page = await self._calls.run(self.raw.ListGalleries, request, timeout)
             for gallery in page.galleries:
@@ -86,12 +94,18 @@ class GalleryOperations:
         display_name: Optional[str] = None,
         max_distance: Optional[float] = None,
         alias: Optional[str] = None,
+        expire_time: Optional[datetime] = None,
+        ttl: Optional[timedelta] = None,
         timeout: Optional[float] = None,
     ) -> Gallery:
-        """Changes the name, the threshold or the alias of a gallery; None keeps it. The threshold 0 lets the service
-        choose again. An alias moves at once from the gallery that has it."""
+        """Changes the name, the threshold, the alias or the end of a gallery; None keeps it. The threshold 0 lets the
+        service choose again. An alias moves at once from the gallery that has it."""
         request = messages.UpdateGalleryRequest(
-            gallery_id=gallery_id, display_name=display_name, max_distance=max_distance, alias=alias
+            gallery_id=gallery_id,
+            display_name=display_name,
+            max_distance=max_distance,
+            alias=alias,
+            **expiration_fields(expire_time, ttl),
         )
         response = await self._calls.run(self.raw.UpdateGallery, request, timeout)
         return result_from_message(Gallery, response.gallery)
@@ -105,8 +119,8 @@ class GalleryOperations:
         revision: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> Gallery:
-        """Lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery.
-        With a revision, it fails with `GALLERY_CHANGED` if the gallery has another one now."""
+        """Lets the successor take over the id, alias, name, threshold and end of a gallery at once, and deletes the
+        gallery. With a revision, it fails with `GALLERY_CHANGED` if the gallery has another one now."""
         request = messages.ReplaceGalleryRequest(
             gallery_id=gallery_id, successor_id=successor_id, revision=revision
         )
@@ -130,6 +144,8 @@ class GalleryOperations:
         face_id: str = "",
         display_name: Optional[str] = None,
         skip_quality_check: bool = False,
+        expire_time: Optional[datetime] = None,
+        ttl: Optional[timedelta] = None,
         timeout: Optional[float] = None,
     ) -> Enrolment:
         """Adds a face to a person, and the person to the gallery if it is new. A person has 20 faces at most.
@@ -140,6 +156,8 @@ class GalleryOperations:
                 is enrolled once.
             display_name: A name for the person; None keeps an earlier one.
             skip_quality_check: Whether to enrol a face that is too small, too dark or turned away.
+            expire_time: When the person is deleted. Without it and `ttl`, an earlier time stays, and a new person gets
+                the default of the plan.
         """
 
         def create_request() -> messages.EnrolFaceRequest:
@@ -150,54 +168,11 @@ class GalleryOperations:
                 face_id=face_id,
                 display_name=display_name,
                 skip_quality_check=skip_quality_check,
+                **expiration_fields(expire_time, ttl),
             )
 
         response = await self._calls.run(self.raw.EnrolFace, create_request, timeout)
         return result_from_message(Enrolment, response)
-
-    @operation
-    async def get_person(self, gallery_id: str, person_id: str, *, timeout: Optional[float] = None) -> Person:
-        """Returns a person with the ids of its faces."""
-        request = messages.GetPersonRequest(gallery_id=gallery_id, person_id=person_id)
-        response = await self._calls.run(self.raw.GetPerson, request, timeout)
-        return result_from_message(Person, response.person)
-
-    @iteration
-    async def list_people(
-        self, gallery_id: str, *, timeout: Optional[float] = None
-    ) -> AsyncGenerator[Person, None]:
-        """Iterates over all people of a gallery by id, like `list`."""
-        request = messages.ListPeopleRequest(gallery_id=gallery_id, page_size=_PAGE_SIZE)
-        while True:
-            page = await self._calls.run(self.raw.ListPeople, request, timeout)
-            for person in page.people:
-                yield result_from_message(Person, person)
-            if not page.next_page_token:
-                return
-            request.page_token = page.next_page_token
-
-    @operation
-    async def update_person(
-        self, gallery_id: str, person_id: str, *, display_name: str, timeout: Optional[float] = None
-    ) -> Person:
-        """Renames a person."""
-        request = messages.UpdatePersonRequest(gallery_id=gallery_id, person_id=person_id, display_name=display_name)
-        response = await self._calls.run(self.raw.UpdatePerson, request, timeout)
-        return result_from_message(Person, response.person)
-
-    @operation
-    async def delete_person(self, gallery_id: str, person_id: str, *, timeout: Optional[float] = None) -> None:
-        """Deletes a person with all faces. When it returns, the templates are erased."""
-        request = messages.DeletePersonRequest(gallery_id=gallery_id, person_id=person_id)
-        await self._calls.delete(self.raw.DeletePerson, request, timeout)
-
-    @operation
-    async def delete_face(
-        self, gallery_id: str, person_id: str, face_id: str, *, timeout: Optional[float] = None
-    ) -> None:
-        """Deletes a face of a person. When it returns, its template is erased."""
-        request = messages.DeleteFaceRequest(gallery_id=gallery_id, person_id=person_id, face_id=face_id)
-        await self._calls.delete(self.raw.DeleteFace, request, timeout)
 
     @operation
     async def identify(

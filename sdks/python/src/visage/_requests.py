@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
+from datetime import datetime, timedelta, timezone
+from typing import Any, Optional
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from visage.face.v1 import face_pb2
 from visage.gallery_results import GalleryFace
@@ -40,7 +44,24 @@ def import_request(gallery_id: str, face: GalleryFace) -> gallery_pb2.ImportFace
         face_id=face.face_id,
         display_name=face.display_name,
         embedding=_embedding(face.template),
+        **expiration_fields(face.expire_time, face.ttl),
     )
+
+
+def expiration_fields(expire_time: Optional[datetime], ttl: Optional[timedelta]) -> dict[str, Any]:
+    """Returns the field of a request that says how long something is kept, if there is one."""
+    if expire_time is not None and ttl is not None:
+        raise ValueError("Pass expire_time or ttl, not both.")
+    if expire_time is not None:
+        end = Timestamp()
+        # A datetime without a time zone is local time, as everywhere in Python. Protobuf would take it for UTC.
+        end.FromDatetime(expire_time.astimezone(timezone.utc))
+        return {"expire_time": end}
+    if ttl is not None:
+        rest = Duration()
+        rest.FromTimedelta(ttl)
+        return {"ttl": rest}
+    return {}
 
 
 def original_box(box: BoxInput) -> face_pb2.BoundingBox:

@@ -63,7 +63,8 @@ class Runtime(Protocol):
     async def send(
         self, method: Any, request: Any, *, timeout: float, metadata: Metadata
     ) -> tuple[Any, Trailer]:
-        """Makes one attempt of a call. Raises grpc.RpcError, or ValueError if the channel was closed."""
+        """Makes one attempt of a call. The response is a list if the method returns a stream. Raises grpc.RpcError, or
+        ValueError if the channel was closed."""
         ...
 
     def open_stream(self, method: Any, request: Any, metadata: Metadata) -> Cancellable:

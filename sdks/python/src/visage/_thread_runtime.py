@@ -71,6 +71,9 @@ class ThreadRuntime:
     async def send(
         self, method: Any, request: Any, *, timeout: float, metadata: Metadata
     ) -> tuple[Any, Trailer]:
+        if isinstance(method, grpc.UnaryStreamMultiCallable):
+            stream: Any = method(request, timeout=timeout, metadata=metadata)
+            return list(stream), stream.trailing_metadata()
         response, call = method.with_call(request, timeout=timeout, metadata=metadata)
         return response, call.trailing_metadata()
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Optional
 
 from visage.names import CandidatesReason, Population
 from visage.results import Box, Template
+
+NEVER = timedelta(0)
+"""The `ttl` of people and galleries that are kept without an end."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Gallery:
     """Another id of the gallery, possibly empty."""
     read_only: bool
     """Whether the templates are of another model than that of the service, so that no faces can be enrolled."""
+    expire_time: Optional[datetime] = None
+    """When the gallery is deleted with everybody in it. None if it is kept."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,52 @@ class Person:
     faces: Sequence[EnrolledFace]
     """The faces, by id; at most 20."""
     create_time: datetime
+    expire_time: Optional[datetime] = None
+    """When the person is deleted. None if the person is kept."""
+
+
+@dataclass(frozen=True)
+class PersonDeletion:
+    """The deletion of a person from a gallery."""
+
+    gallery_id: str
+    face_count: int
+
+
+@dataclass(frozen=True)
+class DeletionReceipt:
+    """A receipt of the deletion of a person."""
+
+    person_id: str
+    deletions: Sequence[PersonDeletion]
+    """The galleries that had the person, by id."""
+    delete_time: datetime
+    request_id: str
+    """The id of the request, as in the log of the service."""
+    erasure_finished: bool
+    """Whether the service has finished the erasure of the templates; otherwise it goes on."""
+
+
+@dataclass(frozen=True)
+class ExportedFace:
+    """A face of an exported person with its template."""
+
+    face_id: str
+    template: Template
+    create_time: datetime
+
+
+@dataclass(frozen=True)
+class ExportedPerson:
+    """Everything that a gallery has of a person. It is biometric data."""
+
+    gallery_id: str
+    gallery_display_name: str
+    person_id: str
+    display_name: str
+    create_time: datetime
+    expire_time: Optional[datetime]
+    faces: Sequence[ExportedFace]
 
 
 @dataclass(frozen=True)
@@ -128,6 +179,11 @@ class GalleryFace:
     """The name of the person. An import keeps an earlier name if this is empty."""
     create_time: Optional[datetime] = None
     """When the face was enrolled first. An import ignores it."""
+    expire_time: Optional[datetime] = None
+    """When the person is deleted. None if the person is kept; an import then keeps an earlier time. In an import, a time
+    of the past is valid: the person is deleted at once."""
+    ttl: Optional[timedelta] = None
+    """For an import, instead of `expire_time`: the time from now, or `NEVER`."""
 
 
 @dataclass(frozen=True)

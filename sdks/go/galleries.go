@@ -28,6 +28,8 @@ type CreateGalleryOptions struct {
 	DisplayName string
 	// MaxDistance is the threshold of the gallery, up to 0.9. 0 lets the service choose one that fits the number of faces.
 	MaxDistance float32
+	// Expiration is when the gallery is deleted with everybody in it.
+	Expiration
 }
 
 // UpdateGalleryOptions are the changes of Update. What is nil stays.
@@ -37,6 +39,8 @@ type UpdateGalleryOptions struct {
 	MaxDistance *float32
 	// Alias is another id of the gallery, empty for none. It moves at once from the gallery that has it.
 	Alias *string
+	// Expiration is when the gallery is deleted with everybody in it.
+	Expiration
 }
 
 // EnrolOptions are the options of EnrolFace.
@@ -48,6 +52,8 @@ type EnrolOptions struct {
 	DisplayName string
 	// SkipQualityCheck enrols a face that is too small, too dark or turned away.
 	SkipQualityCheck bool
+	// Expiration is when the person is deleted. A new person without it gets the default of the plan.
+	Expiration
 }
 
 // IdentifyOptions are the options of Identify.
@@ -72,6 +78,7 @@ func (g *Galleries) Create(
 	request := &visagev1.CreateGalleryRequest{
 		GalleryId: galleryID, DisplayName: given.DisplayName, MaxDistance: unlessZero(given.MaxDistance),
 	}
+	given.Expiration.set(request)
 	response, err := g.calls.CreateGallery(ctx, request)
 	return response.GetGallery(), err
 }
@@ -92,19 +99,20 @@ func (g *Galleries) List(ctx context.Context) iter.Seq2[*visagev1.Gallery, error
 	})
 }
 
-// Update changes the name, the threshold or the alias of a gallery.
+// Update changes the name, the threshold, the alias or the end of a gallery.
 func (g *Galleries) Update(
 	ctx context.Context, galleryID string, changes UpdateGalleryOptions,
 ) (*visagev1.Gallery, error) {
 	request := &visagev1.UpdateGalleryRequest{
 		GalleryId: galleryID, DisplayName: changes.DisplayName, MaxDistance: changes.MaxDistance, Alias: changes.Alias,
 	}
+	changes.Expiration.set(request)
 	response, err := g.calls.UpdateGallery(ctx, request)
 	return response.GetGallery(), err
 }
 
-// Replace lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery.
-// With a revision, it fails with GALLERY_CHANGED if the gallery has another one now. The revision may be nil.
+// Replace lets the successor take over the id, alias, name, threshold and end of a gallery at once, and deletes the
+// gallery. With a revision, it fails with GALLERY_CHANGED if the gallery has another one now. The revision may be nil.
 func (g *Galleries) Replace(
 	ctx context.Context, galleryID, successorID string, revision *int64,
 ) (*visagev1.Gallery, error) {
@@ -127,50 +135,13 @@ func (g *Galleries) EnrolFace(
 	given := deref(options)
 	return call(ctx, g.client, g.raw.EnrolFace, func() (*visagev1.EnrolFaceRequest, error) {
 		source, err := face.message()
-		return &visagev1.EnrolFaceRequest{
+		request := &visagev1.EnrolFaceRequest{
 			GalleryId: galleryID, PersonId: personID, Source: source, FaceId: given.FaceID,
 			DisplayName: unlessZero(given.DisplayName), SkipQualityCheck: given.SkipQualityCheck,
-		}, err
+		}
+		given.Expiration.set(request)
+		return request, err
 	})
-}
-
-// GetPerson returns a person with the ids of its faces.
-func (g *Galleries) GetPerson(ctx context.Context, galleryID, personID string) (*visagev1.Person, error) {
-	request := &visagev1.GetPersonRequest{GalleryId: galleryID, PersonId: personID}
-	response, err := g.calls.GetPerson(ctx, request)
-	return response.GetPerson(), err
-}
-
-// ListPeople iterates over all people of a gallery by id, like List.
-func (g *Galleries) ListPeople(ctx context.Context, galleryID string) iter.Seq2[*visagev1.Person, error] {
-	return itemsOf(func(token string) ([]*visagev1.Person, string, error) {
-		request := &visagev1.ListPeopleRequest{GalleryId: galleryID, PageSize: pageSize, PageToken: token}
-		page, err := g.calls.ListPeople(ctx, request)
-		return page.GetPeople(), page.GetNextPageToken(), err
-	})
-}
-
-// UpdatePerson renames a person.
-func (g *Galleries) UpdatePerson(
-	ctx context.Context, galleryID, personID, displayName string,
-) (*visagev1.Person, error) {
-	request := &visagev1.UpdatePersonRequest{GalleryId: galleryID, PersonId: personID, DisplayName: &displayName}
-	response, err := g.calls.UpdatePerson(ctx, request)
-	return response.GetPerson(), err
-}
-
-// DeletePerson deletes a person with all faces. When it returns, the templates are erased.
-func (g *Galleries) DeletePerson(ctx context.Context, galleryID, personID string) error {
-	request := &visagev1.DeletePersonRequest{GalleryId: galleryID, PersonId: personID}
-	_, err := g.calls.DeletePerson(ctx, request)
-	return err
-}
-
-// DeleteFace deletes a face of a person. When it returns, its template is erased.
-func (g *Galleries) DeleteFace(ctx context.Context, galleryID, personID, faceID string) error {
-	request := &visagev1.DeleteFaceRequest{GalleryId: galleryID, PersonId: personID, FaceId: faceID}
-	_, err := g.calls.DeleteFace(ctx, request)
-	return err
 }
 
 // Identify finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A

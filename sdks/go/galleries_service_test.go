@@ -167,8 +167,8 @@ func TestServiceEnrolsIdentifiesAndDeletesAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectFailure(t, galleries.DeleteFace(ctx, id, "ann", "first"), "FACE_NOT_FOUND")
-	if err := galleries.DeletePerson(ctx, id, "ann"); err != nil {
-		t.Fatal(err)
+	if receipt, err := galleries.DeletePerson(ctx, id, "ann"); err != nil || receipt.GetPersonId() != "ann" {
+		t.Fatal(receipt, err)
 	}
 	people, err := collect(galleries.ListPeople(ctx, id))
 	if err != nil || len(people) != 1 || people[0].GetDisplayName() != "Ben" {
@@ -195,7 +195,8 @@ func TestServiceReportsErrorsOfGalleries(t *testing.T) {
 	expectFailure(t, err, visage.ReasonUnreadableImage)
 	_, err = galleries.GetPerson(ctx, id, "nobody")
 	expectFailure(t, err, "PERSON_NOT_FOUND")
-	expectFailure(t, galleries.DeletePerson(ctx, id, "nobody"), "PERSON_NOT_FOUND")
+	_, err = galleries.DeletePerson(ctx, id, "nobody")
+	expectFailure(t, err, "PERSON_NOT_FOUND")
 	_, err = galleries.ImportFaces(ctx, id, sequence(randomFaces("another", 1)))
 	expectFailure(t, err, "MODEL_MISMATCH")
 	invalid := []visage.GalleryFace{{PersonID: "\xff"}}

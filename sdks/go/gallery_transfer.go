@@ -29,6 +29,9 @@ type GalleryFace struct {
 	Template    Template
 	// CreateTime is when the face was enrolled first. An import ignores it.
 	CreateTime time.Time
+	// Expiration is when the person is deleted. Export sets ExpireTime, and leaves it zero if the person is kept. In an
+	// import, a time of the past is valid: the person is deleted at once.
+	Expiration
 }
 
 // Export iterates over all faces of a gallery, by the ids of the people and faces. An error ends it.
@@ -223,16 +226,22 @@ func (g *Galleries) sendImport(
 
 func galleryFaceFrom(message *visagev1.ExportGalleryResponse) GalleryFace {
 	embedding := message.GetEmbedding()
-	return GalleryFace{
+	face := GalleryFace{
 		PersonID: message.GetPersonId(), FaceID: message.GetFaceId(), DisplayName: message.GetDisplayName(),
 		Template:   Template{Embedding: embedding.GetValues(), Model: embedding.GetModel()},
 		CreateTime: message.GetCreateTime().AsTime(),
 	}
+	if end := message.GetExpireTime(); end != nil {
+		face.ExpireTime = end.AsTime()
+	}
+	return face
 }
 
 func (f *GalleryFace) importRequest(galleryID string) *visagev1.ImportFacesRequest {
-	return &visagev1.ImportFacesRequest{
+	request := &visagev1.ImportFacesRequest{
 		GalleryId: galleryID, PersonId: f.PersonID, FaceId: f.FaceID, DisplayName: f.DisplayName,
 		Embedding: f.Template.Message(),
 	}
+	f.Expiration.set(request)
+	return request
 }

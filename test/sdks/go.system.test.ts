@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"time"
 
 	visage "${MODULE}"
 	visagev1 "${MODULE}/visage/v1"
@@ -35,6 +36,7 @@ var (
 	content          []byte
 	upload           io.Reader
 	_                = log.Print
+	_                = time.Now
 	_                visagev1.Face
 )
 

@@ -101,7 +101,7 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
     await maven(".", ["surefire:test", "-Dtest=*ServiceTest"], env);
     for (const [name, count] of [
       ["ServiceTest", 13],
-      ["GalleriesServiceTest", 8],
+      ["GalleriesServiceTest", 10],
       ["AccountServiceTest", 1],
     ]) {
       const report = readFileSync(

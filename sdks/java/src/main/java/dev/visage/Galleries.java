@@ -4,9 +4,12 @@ import dev.visage.v1.CreateGalleryRequest;
 import dev.visage.v1.DeleteFaceRequest;
 import dev.visage.v1.DeleteGalleryRequest;
 import dev.visage.v1.DeletePersonRequest;
+import dev.visage.v1.DeletePersonResponse;
 import dev.visage.v1.EnrolFaceRequest;
 import dev.visage.v1.EnrolFaceResponse;
 import dev.visage.v1.ExportGalleryRequest;
+import dev.visage.v1.ExportPersonRequest;
+import dev.visage.v1.ExportPersonResponse;
 import dev.visage.v1.Gallery;
 import dev.visage.v1.GalleryServiceGrpc;
 import dev.visage.v1.GetGalleryRequest;
@@ -20,6 +23,9 @@ import dev.visage.v1.Person;
 import dev.visage.v1.ReplaceGalleryRequest;
 import dev.visage.v1.UpdateGalleryRequest;
 import dev.visage.v1.UpdatePersonRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -48,7 +54,8 @@ public final class Galleries {
    * Creates a gallery. It is only retried if the service has rejected it because of load. If the response is lost, {@link
    * #get} tells whether the gallery was created.
    *
-   * @param options sets the name or the threshold: {@code request -> request.setDisplayName("Staff")}
+   * @param options sets the name, the threshold or the {@link Expiration}: {@code request ->
+   *     request.setDisplayName("Staff")}
    * @throws VisageException with the reason {@code GALLERY_EXISTS} if the id is taken
    */
   public Gallery create(String galleryId, Consumer<CreateGalleryRequest.Builder> options) {
@@ -75,7 +82,7 @@ public final class Galleries {
   }
 
   /**
-   * Changes the name, the threshold or the alias of a gallery.
+   * Changes the name, the threshold, the alias or the {@link Expiration} of a gallery.
    *
    * @param changes sets what changes; the threshold 0 lets the service choose again
    */
@@ -87,7 +94,7 @@ public final class Galleries {
   }
 
   /**
-   * Lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery.
+   * Lets the successor take over the id, alias, name, threshold and end of a gallery at once, and deletes the gallery.
    *
    * @param options may set the revision of the gallery; if it has another one now, this fails with {@code
    *     GALLERY_CHANGED}
@@ -115,7 +122,8 @@ public final class Galleries {
   /**
    * Adds a face to a person, and the person to the gallery if it is new. A person has 20 faces at most.
    *
-   * @param options sets the name of the person, the id of the face, or {@code setSkipQualityCheck(true)}
+   * @param options sets the name of the person, its {@link Expiration}, the id of the face, or {@code
+   *     setSkipQualityCheck(true)}. A new person without an expiration gets the default of the plan.
    */
   public EnrolFaceResponse enrolFace(
       String galleryId, String personId, FaceInput face, Consumer<EnrolFaceRequest.Builder> options) {
@@ -148,19 +156,47 @@ public final class Galleries {
 
   /** Renames a person. */
   public Person updatePerson(String galleryId, String personId, String displayName) {
-    var request =
-        UpdatePersonRequest.newBuilder()
-            .setGalleryId(galleryId)
-            .setPersonId(personId)
-            .setDisplayName(displayName)
-            .build();
-    return calls.run(GalleryServiceGrpc.getUpdatePersonMethod(), () -> request).getPerson();
+    return updatePerson(galleryId, personId, request -> request.setDisplayName(displayName));
   }
 
-  /** Deletes a person with all faces. When it returns, the templates are erased. */
-  public void deletePerson(String galleryId, String personId) {
+  /**
+   * Changes the name of a person, or how long it is kept.
+   *
+   * @param changes sets what changes: {@code request -> request.setTtl(Expiration.after(Duration.ofDays(30)))}
+   */
+  public Person updatePerson(String galleryId, String personId, Consumer<UpdatePersonRequest.Builder> changes) {
+    var request = UpdatePersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId);
+    return calls
+        .run(GalleryServiceGrpc.getUpdatePersonMethod(), () -> Calls.with(request, changes).build())
+        .getPerson();
+  }
+
+  /**
+   * Deletes a person with all faces, from a gallery or, with the gallery id {@code -}, from all galleries of the user.
+   *
+   * @return the receipt, which says whether the templates are erased; empty if the person was deleted by an attempt whose
+   *     response was lost
+   */
+  public Optional<DeletePersonResponse> deletePerson(String galleryId, String personId) {
     var request = DeletePersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
-    calls.run(GalleryServiceGrpc.getDeletePersonMethod(), () -> request);
+    return Optional.ofNullable(calls.run(GalleryServiceGrpc.getDeletePersonMethod(), () -> request));
+  }
+
+  /**
+   * Returns everything that is stored about a person in a gallery or, with the gallery id {@code -}, in all galleries of
+   * the user. It is biometric data.
+   */
+  public List<ExportPersonResponse> exportPerson(String galleryId, String personId) {
+    var request = ExportPersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
+    var stub = GalleryServiceGrpc.newBlockingStub(calls.channel());
+    return calls.run(
+        () -> request,
+        (deadline, prepared) -> {
+          List<ExportPersonResponse> exported = new ArrayList<>();
+          calls.reconnecting(stub).withDeadline(deadline).exportPerson(prepared).forEachRemaining(exported::add);
+          return exported;
+        },
+        true);
   }
 
   /** Deletes a face of a person. When it returns, its template is erased. */

@@ -9,6 +9,8 @@ import dev.visage.v1.Gallery;
 import dev.visage.v1.Person;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -134,9 +136,49 @@ class GalleriesServiceTest {
     galleries.updatePerson(id, "ben", "Ben");
     galleries.deleteFace(id, "ann", "first");
     assertReason("FACE_NOT_FOUND", () -> galleries.deleteFace(id, "ann", "first"));
-    galleries.deletePerson(id, "ann");
+    assertEquals("ann", galleries.deletePerson(id, "ann").orElseThrow().getPersonId());
     assertEquals(
         List.of("Ben"), listOf(galleries.listPeople(id)).stream().map(Person::getDisplayName).toList());
+  }
+
+  @Test
+  void deletesPeopleAndGalleriesAtTheirEnd() {
+    var end = Instant.parse("2100-01-01T00:00:00Z");
+    var face = FaceInput.of(randomFaces(gallery.getModel(), 1).toList().get(0).template());
+    galleries.enrolFace(id, "ann", face, request -> request.setExpireTime(Expiration.at(end)));
+    List<GalleryFace> exported;
+    try (var export = galleries.export(id)) {
+      exported = listOf(export);
+    }
+    assertEquals(Optional.of(end), exported.get(0).expireTime());
+    var kept = galleries.updatePerson(id, "ann", request -> request.setTtl(Expiration.never()));
+    assertFalse(kept.hasExpireTime());
+    galleries.importFaces(id, exported);
+    assertEquals(Expiration.at(end), galleries.getPerson(id, "ann").getExpireTime());
+    var ending = galleries.update(id, request -> request.setTtl(Expiration.after(Duration.ofDays(30))));
+    long seconds = ending.getExpireTime().getSeconds() - Instant.now().getEpochSecond();
+    assertEquals(30, Math.round(seconds / 86_400.0));
+    assertReason(
+        "BAD_REQUEST", () -> galleries.update(id, request -> request.setExpireTime(Expiration.at(Instant.EPOCH))));
+  }
+
+  @Test
+  void exportsAndDeletesAPersonInAllGalleries() {
+    String other = id + "-other";
+    String person = "person-of-" + id;
+    galleries.create(other, request -> request.setDisplayName("Other"));
+    var template = randomFaces(gallery.getModel(), 1).toList().get(0).template();
+    for (String galleryId : List.of(id, other)) galleries.enrolFace(galleryId, person, FaceInput.of(template));
+    var exported = galleries.exportPerson("-", person);
+    assertEquals(List.of("", "Other"), exported.stream().map(part -> part.getGalleryDisplayName()).toList());
+    assertEquals(template, Template.from(exported.get(0).getFaces(0).getEmbedding()));
+    assertEquals(exported.subList(1, 2), galleries.exportPerson(other, person));
+    var receipt = galleries.deletePerson("-", person).orElseThrow();
+    assertEquals(List.of(1, 1), receipt.getDeletionsList().stream().map(deletion -> deletion.getFaceCount()).toList());
+    assertTrue(receipt.getErasureFinished());
+    assertFalse(receipt.getRequestId().isEmpty());
+    assertReason("PERSON_NOT_FOUND", () -> galleries.exportPerson("-", person));
+    galleries.delete(other);
   }
 
   @Test

@@ -93,7 +93,13 @@ const STATEMENTS: Statements = {
     assign("person", call("GetPerson"), "person.GetDisplayName(), len(person.GetFaces())"),
   v1UpdatePerson: (call, { fields }) =>
     assign("person", call("UpdatePerson", literal(fields?.displayName ?? "")), "person.GetDisplayName()"),
-  v1DeletePerson: (call) => attempt(call("DeletePerson")),
+  v1DeletePerson: (call) => assign("receipt", call("DeletePerson"), "receipt.GetRequestId()"),
+  v1ExportPerson: (call) => [
+    ...assign("people", call("ExportPerson")),
+    "for _, person := range people {",
+    "\tfmt.Println(person.GetGalleryId(), person.GetPersonId(), len(person.GetFaces()))",
+    "}",
+  ],
   v1DeleteFace: (call) => attempt(call("DeleteFace")),
   v1IdentifyFaces: (call, request) => [
     `face := ${face(request, 0)}`,

@@ -96,6 +96,11 @@ const STATEMENTS: Statements = {
     "System.out.println(person.getDisplayName());",
   ],
   v1DeletePerson: (call) => [`${call("deletePerson")};`],
+  v1ExportPerson: (call) => [
+    `for (var person : ${call("exportPerson")}) {`,
+    '  System.out.println(person.getGalleryId() + " " + person.getPersonId() + " " + person.getFacesCount());',
+    "}",
+  ],
   v1DeleteFace: (call) => [`${call("deleteFace")};`],
   v1IdentifyFaces: (call, request) => [
     `var face = ${face(request, 0)};`,

@@ -63,6 +63,10 @@ const STATEMENTS: Statements = {
   ],
   v1UpdatePerson: (call) => [`person = ${call("update_person")}`, "print(person.display_name)"],
   v1DeletePerson: (call) => [call("delete_person")],
+  v1ExportPerson: (call) => [
+    `for person in ${call("export_person")}:`,
+    "    print(person.gallery_id, person.person_id, len(person.faces))",
+  ],
   v1DeleteFace: (call) => [call("delete_face")],
   v1IdentifyFaces: (call) => [
     `result = ${call("identify")}`,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
@@ -113,12 +114,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const adminAuthenticator =
     config.adminKey === undefined ? undefined : createAdminAuthenticator(config.adminKey);
   const health = createHealth(services.map(({ service }) => service.typeName));
-  const reflection = createReflection([
-    ...services.map(({ service }) => service.file),
-    file_google_rpc_error_details,
-    file_grpc_health_v1_health,
-    file_grpc_reflection_v1_reflection,
-  ]);
+  const methodsOff = switchedOffMethods(services, config.off);
+  const reflection = createReflection(
+    [
+      ...services.map(({ service }) => service.file),
+      file_google_rpc_error_details,
+      file_grpc_health_v1_health,
+      file_grpc_reflection_v1_reflection,
+    ],
+    methodsOff,
+  );
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
     maxWaitMs: config.maxQueueWaitMs,
@@ -129,9 +134,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       health.routes(router);
       if (config.reflection) reflection.routes(router);
     },
-    pages: config.web
-      ? openPages({ ...config, operations: switchedOffOperations(services, config.off) })
-      : undefined,
+    pages: config.web ? openPages({ ...config, operations: methodsOff.map(operationId) }) : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
     isTraced: config.tracesEndpoint !== undefined,
@@ -206,12 +209,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** Returns the ids that the OpenAPI document has for the operations that nobody may call. */
-function switchedOffOperations(services: readonly ServedService[], off: readonly Permission[]): string[] {
+/** Returns the methods that nobody may call. */
+function switchedOffMethods(services: readonly ServedService[], off: readonly Permission[]): DescMethod[] {
   return services
     .flatMap(({ service }) => service.methods)
-    .filter((method) => needsOfMethod(method).some((permission) => off.includes(permission)))
-    .map(({ parent, name, localName }) => (parent.file.name.startsWith("face/") ? localName : `v1${name}`));
+    .filter((method) => needsOfMethod(method).some((permission) => off.includes(permission)));
+}
+
+/** The id of a method in the OpenAPI document. */
+function operationId({ parent, name, localName }: DescMethod): string {
+  return parent.file.name.startsWith("face/") ? localName : `v1${name}`;
 }
 
 /** What a port does with requests, and with connections and heads that it rejects. */

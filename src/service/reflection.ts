@@ -1,4 +1,4 @@
-import { type DescFile, toBinary } from "@bufbuild/protobuf";
+import { clone, type DescFile, type DescMethod, toBinary } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import {
   type DescriptorProto,
@@ -18,9 +18,15 @@ export interface Reflection {
 
 type Request = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
 
-/** Creates the reflection of these files. It lists their services only, but knows all that they declare or import. */
-export function createReflection(files: readonly DescFile[]): Reflection {
-  const respond = createResponder(files);
+/**
+ * Creates the reflection of these files. It lists their services only, but knows all that they declare or import, except
+ * the methods that are switched off.
+ */
+export function createReflection(
+  files: readonly DescFile[],
+  methodsOff: readonly DescMethod[] = [],
+): Reflection {
+  const respond = createResponder(files, methodsOff);
 
   // The two versions differ only in their names.
   async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>) {
@@ -38,14 +44,19 @@ export function createReflection(files: readonly DescFile[]): Reflection {
 }
 
 /** Indexes and serializes all descriptors once, so that a query is only a lookup. */
-function createResponder(served: readonly DescFile[]) {
-  const service = served
-    .flatMap(({ services }) => services.map(({ typeName }) => ({ name: typeName })))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+function createResponder(served: readonly DescFile[], methodsOff: readonly DescMethod[]) {
   const all = withDependencies(served);
-  const bytes = new Map(all.map((file) => [file, toBinary(FileDescriptorProtoSchema, file.proto)]));
+  const protos = new Map(all.map((file) => [file, withoutMethods(file, methodsOff)]));
+  const service = served
+    .flatMap((file) => protos.get(file)!.service.map(({ name }) => ({ name: scopeOf(file.proto) + name })))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const bytes = new Map(
+    [...protos].map(([file, proto]) => [file, toBinary(FileDescriptorProtoSchema, proto)]),
+  );
   const files = new Map(all.map((file) => [file.proto.name, file]));
-  const symbols = new Map(all.flatMap((file) => [...fileSymbols(file.proto)].map((name) => [name, file])));
+  const symbols = new Map(
+    [...protos].flatMap(([file, proto]) => [...fileSymbols(proto)].map((name) => [name, file])),
+  );
   const extensions = indexExtensions(all);
 
   return ({ messageRequest: query }: Request) => {
@@ -85,6 +96,15 @@ function errorResponse(errorCode: Code, errorMessage: string) {
   return { case: "errorResponse", value: { errorCode, errorMessage } } as const;
 }
 
+/** Returns the descriptor of a file without methods, and without the services that have no others. */
+function withoutMethods({ proto, services }: DescFile, methods: readonly DescMethod[]): FileDescriptorProto {
+  const rest = clone(FileDescriptorProtoSchema, proto);
+  for (const [i, service] of rest.service.entries())
+    service.method = service.method.filter((_, j) => !methods.includes(services[i]!.methods[j]!));
+  rest.service = rest.service.filter(({ method }) => method.length > 0);
+  return rest;
+}
+
 /** Returns the files followed by all that they import, without duplicates. */
 function withDependencies(files: readonly DescFile[]): DescFile[] {
   const found = new Set(files);
@@ -106,7 +126,7 @@ function indexExtensions(files: readonly DescFile[]): Map<string, Map<number, De
 
 /** Lists all symbols of a raw descriptor. The descriptors of protobuf-es lack the entry types of maps. */
 function* fileSymbols(file: FileDescriptorProto): Iterable<string> {
-  const scope = file.package ? `${file.package}.` : "";
+  const scope = scopeOf(file);
   for (const { name, method } of file.service) {
     yield scope + name;
     for (const one of method) yield `${scope}${name}.${one.name}`;
@@ -114,6 +134,10 @@ function* fileSymbols(file: FileDescriptorProto): Iterable<string> {
   for (const { name } of file.extension) yield scope + name;
   for (const one of file.enumType) yield* enumSymbols(scope, one);
   for (const one of file.messageType) yield* messageSymbols(scope, one);
+}
+
+function scopeOf({ package: name }: FileDescriptorProto): string {
+  return name ? `${name}.` : "";
 }
 
 function* messageSymbols(scope: string, message: DescriptorProto): Iterable<string> {

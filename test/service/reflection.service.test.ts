@@ -19,6 +19,9 @@ import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { file_grpc_reflection_v1alpha_reflection } from "../../gen/ts/grpc/reflection/v1alpha/reflection_pb.ts";
+import { AccountService, file_visage_v1_account } from "../../gen/ts/visage/v1/account_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { file_visage_v1_gallery, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { createReflection } from "../../src/service/reflection.ts";
 
@@ -58,12 +61,17 @@ const FACE_FILES = [
 let server: Http2Server;
 
 beforeAll(async () => {
-  const reflection = createReflection([
-    file_face_v1_face,
-    file_grpc_health_v1_health,
-    file_grpc_reflection_v1_reflection,
-    file_grpc_reflection_v1alpha_reflection,
-  ]);
+  const reflection = createReflection(
+    [
+      file_face_v1_face,
+      file_visage_v1_account,
+      file_visage_v1_gallery,
+      file_grpc_health_v1_health,
+      file_grpc_reflection_v1_reflection,
+      file_grpc_reflection_v1alpha_reflection,
+    ],
+    [...AccountService.methods, ...FaceAnalysisService.methods, GalleryService.method.exportGallery],
+  );
   server = createServer(connectNodeAdapter({ routes: reflection.routes }));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
@@ -116,7 +124,30 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",
+      "visage.v1.GalleryService",
     ]);
+  });
+
+  test.each([
+    "AccountService",
+    "AccountService.GetAccount",
+    "FaceAnalysisService",
+    "GalleryService.ExportGallery",
+  ])("does not know visage.v1.%s, which is switched off", async (name) => {
+    const { error_response } = await ask({ file_containing_symbol: `visage.v1.${name}` });
+    expect(error_response?.error_code).toBe(StatusCode.NOT_FOUND);
+  });
+
+  test("describes files without what is switched off, but with its messages", async () => {
+    const files = filesIn(await ask({ file_containing_symbol: "visage.v1.GalleryService" }));
+    const services = files.flatMap(({ service }) => service);
+    expect(services.map(({ name }) => name)).toEqual(["GalleryService"]);
+    const names = GalleryService.methods.map(({ name }) => name);
+    expect(services[0]!.method.map(({ name }) => name)).toEqual(
+      names.filter((name) => name !== "ExportGallery"),
+    );
+    const [account] = filesIn(await ask({ file_containing_symbol: "visage.v1.Key" }));
+    expect([account!.name, account!.service]).toEqual(["visage/v1/account.proto", []]);
   });
 
   test("returns the complete set of files of a service", async () => {

@@ -196,6 +196,8 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await added.getByLabel("Name").fill(name);
     await added.getByLabel("Requests per second").fill("1.5");
     await added.getByLabel("Requests per month").fill("1000");
+    await added.getByLabel("Identify", { exact: true }).check();
+    await added.getByLabel("Export").check();
     await added.getByRole("button", { name: "Add plan" }).click();
     const row = plans.getByRole("row", { name });
     await row.getByRole("cell", { name: "1.5", exact: true }).waitFor();
@@ -203,10 +205,15 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await plans.getByRole("button", { name: `Edit plan ${name}` }).click();
     const edited = dialogOf(page, `Limits of ${name}`);
     await edited.getByLabel("Requests per second").fill("");
+    await edited.getByLabel("Identify", { exact: true }).uncheck();
     await edited.getByRole("button", { name: "Save limits" }).click();
     await expect.poll(() => row.getByRole("cell", { name: "1.5", exact: true }).count()).toBe(0);
-    const [stored] = (await store.listPlans()).filter((plan) => plan.name === name);
-    expect(stored).toEqual({ name, burst: 3, requestsPerMonth: 1000 });
+    const stored = async () => (await store.listPlans()).filter((plan) => plan.name === name);
+    expect(await stored()).toEqual([{ name, burst: 3, requestsPerMonth: 1000, off: ["export"] }]);
+    await plans.getByRole("button", { name: `Edit plan ${name}` }).click();
+    await edited.getByLabel("Export").uncheck();
+    await edited.getByRole("button", { name: "Save limits" }).click();
+    await expect.poll(async () => (await stored())[0]?.off ?? []).toEqual([]);
     await plans.getByRole("button", { name: `Delete plan ${name}` }).click();
     await dialogOf(page, /^Delete plan/)
       .getByRole("button", { name: "Delete plan" })

@@ -1,9 +1,9 @@
-import { PERMISSION_NAMES, PERMISSIONS } from "../../permissions.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { openDialog } from "./dialog.ts";
 import type { CreatedKey, Key, KeyRequest } from "./messages.ts";
+import { createPermissionBoxes } from "./permission-boxes.ts";
 
 const GRACE_DAYS = [0, 1, 7, 14, 30, 90];
 const DEFAULT_GRACE_DAYS = 7;
@@ -22,23 +22,14 @@ interface CreateOptions {
 export function askToCreateKey(create: Create, options: CreateOptions): void {
   const name = make("input", { id: "key-name", maxlength: 100, autocomplete: "off" });
   const galleries = make("input", { id: "key-galleries", autocomplete: "off" });
-  const scopes = PERMISSION_NAMES.map((scope) => {
-    const box = make("input", { type: "checkbox", value: scope, id: `scope-${scope}` });
-    const { title, meaning } = PERMISSIONS[scope];
-    return { box, label: make("label", { class: "check", title: meaning }, box, ` ${title}`) };
-  });
+  const scopes = createPermissionBoxes("Scopes");
   openKeyDialog({
     title: "Create key",
     label: "Create key",
     content: [
       make("p", {}, "Create a key for each program, with what the program needs and nothing else."),
       field("Name", name),
-      make(
-        "fieldset",
-        { class: "scopes" },
-        make("legend", {}, "Scopes"),
-        ...scopes.map(({ label }) => label),
-      ),
+      scopes.element,
       field("Galleries", galleries),
       make(
         "p",
@@ -49,7 +40,7 @@ export function askToCreateKey(create: Create, options: CreateOptions): void {
     create: () =>
       create({
         name: name.value.trim(),
-        scopes: scopes.filter(({ box }) => box.checked).map(({ box }) => box.value),
+        scopes: scopes.read(),
         galleryIds: galleries.value.split(",").flatMap((id) => id.trim() || []),
       }),
     options,

@@ -7,6 +7,8 @@ export type PlanLimits = { readonly [Name in LimitName]?: number | string };
 /** See visage.v1.Plan. */
 export interface Plan extends PlanLimits {
   readonly name: string;
+  /** The permissions that are switched off. */
+  readonly off: readonly string[];
 }
 
 /** See visage.v1.Subscription. Times are RFC 3339. */

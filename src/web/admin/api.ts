@@ -87,17 +87,19 @@ export async function listPlans(): Promise<readonly PlanSummary[]> {
   return (await call<{ plans: readonly PlanSummary[] }>({ path: "plans" })).plans;
 }
 
-export async function createPlan(name: string, limits: PlanLimits): Promise<void> {
-  await call({ path: "plans", json: { name, ...limits } });
+export async function createPlan(name: string, limits: PlanLimits, off: readonly string[]): Promise<void> {
+  await call({ path: "plans", json: { name, ...limits, off } });
 }
 
-/** Changes the given limits of a plan, and removes those whose fields are in `unlimited`. */
+/** Changes the given limits of a plan, removes those whose fields are in `unlimited`, and sets what is switched off. */
 export async function updatePlan(
   name: string,
   limits: PlanLimits,
   unlimited: readonly string[],
+  off: readonly string[],
 ): Promise<void> {
-  await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json: { ...limits, unlimited } });
+  const json = { ...limits, unlimited, off: off.length > 0 ? off : ["none"] };
+  await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json });
 }
 
 export async function deletePlan(name: string): Promise<void> {

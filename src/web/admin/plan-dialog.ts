@@ -1,11 +1,12 @@
 import { fieldOfLimit, LIMIT_NAMES, type LimitName, minOfLimit, PLAN_LIMITS } from "../../plan-limits.ts";
 import { openDialog } from "../accounts/dialog.ts";
 import type { Plan, PlanLimits } from "../accounts/messages.ts";
+import { createPermissionBoxes } from "../accounts/permission-boxes.ts";
 import { make } from "../site/elements.ts";
 import { createPlan, updatePlan } from "./api.ts";
 import { labelled } from "./fields.ts";
 
-/** Asks for the limits of a plan and stores them. Without a plan, it asks for the name of a new one. */
+/** Asks for the limits of a plan and what it switches off, and stores them. Without a plan, it asks for the name of a new one. */
 export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>): void {
   const name = make("input", { id: "plan-name", required: true, maxlength: 100, autocomplete: "off" });
   const inputs = LIMIT_NAMES.map((limit) => {
@@ -20,6 +21,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
     };
     return { limit, label: kind === "bytes" ? `${title} in bytes` : title, input: make("input", options) };
   });
+  const off = createPermissionBoxes("Switched off", plan?.off);
   openDialog({
     title: plan ? `Limits of ${plan.name}` : "Add plan",
     content: [
@@ -30,13 +32,15 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
         { class: "hint" },
         "An empty field means no limit. If “Requests at once” is empty, the service derives it from the requests per second.",
       ),
+      off.element,
     ],
     submit: {
       label: plan ? "Save limits" : "Add plan",
       run: async () => {
         const texts = inputs.map(({ limit, input }) => [limit, input.value.trim()] as const);
-        if (plan) await updatePlan(plan.name, givenLimits(texts), emptyLimits(texts));
-        else await createPlan(name.value.trim(), givenLimits(texts));
+        const limits = givenLimits(texts);
+        if (plan) await updatePlan(plan.name, limits, emptyLimits(texts), off.read());
+        else await createPlan(name.value.trim(), limits, off.read());
         await onDone();
       },
     },

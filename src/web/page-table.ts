@@ -41,7 +41,7 @@ export const FILES: readonly PageFile[] = [
   { path: "/docs/privacy.md", file: "../../../docs/privacy.md" },
 ];
 
-/** What the pages need to know about the service: its version and its limits for photos. */
+/** What the pages need to know about the service: its version, its limits for photos, and what is switched off. */
 export const SERVICE_INFO_PATH = "/service-info.json";
 
 /** Where the bundled scripts, styles and images are served, each with a hash of its content in its name. */

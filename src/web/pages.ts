@@ -122,10 +122,17 @@ function* readAssets(): Generator<[path: string, file: ServedFile]> {
     if (extname(name) in TYPES) yield [ASSETS_PATH + name, readServedFile(`assets/${name}`, IMMUTABLE)];
 }
 
-function serviceInfo({ maxImageBytes, maxImagePixels, imageFormats }: PageLimits): ServedFile {
+function serviceInfo(options: PageOptions): ServedFile {
+  const { maxImageBytes, maxImagePixels, imageFormats, off, operations } = options;
   const manifest = readFileSync(new URL("../../../package.json", compiledFolder()), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
-  const info = JSON.stringify({ version, maxImageBytes, maxImagePixels, imageFormats });
+  const info = JSON.stringify({
+    version,
+    maxImageBytes,
+    maxImagePixels,
+    imageFormats,
+    off: { permissions: off, operations },
+  });
   return createServedFile(Buffer.from(info), ".json", REVALIDATED);
 }
 

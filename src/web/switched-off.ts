@@ -24,6 +24,11 @@ interface OpenApi {
   };
 }
 
+/** Returns the features of an analysis that need one of these permissions. */
+export function featuresOf(permissions: readonly Permission[]): unknown[] {
+  return permissions.flatMap((permission) => FEATURES[permission] ?? []);
+}
+
 /** Whether a page has nothing to show. */
 export function isPageOff({ permissions }: Page, off: readonly Permission[]): boolean {
   return permissions?.every((permission) => off.includes(permission)) ?? false;
@@ -45,8 +50,8 @@ export function withoutOperations(document: string, { off, operations }: Switche
     return entries.length > 0 ? [[path, Object.fromEntries(entries)] as const] : [];
   });
   const { V1Feature: features, V1Image: image } = components.schemas;
-  const isOn = (value: string) => !off.some((permission) => FEATURES[permission] === value);
-  if (features?.enum) features.enum = features.enum.filter(isOn);
+  const featuresOff = featuresOf(off);
+  if (features?.enum) features.enum = features.enum.filter((value) => !featuresOff.includes(value));
   if (off.includes("urls")) delete image?.properties?.url;
   return JSON.stringify({ ...rest, paths: Object.fromEntries(kept), components });
 }

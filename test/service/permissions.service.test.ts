@@ -25,7 +25,7 @@ import { hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
-import { PERMISSION_NAMES, type Permission } from "../../src/permissions.ts";
+import { GALLERIES, PERMISSION_NAMES, type Permission } from "../../src/permissions.ts";
 import { addTestUser, newKey } from "../support/accounts.ts";
 import { createGalleryClient, embeddingSource, enrol, testPeople } from "../support/galleries.ts";
 import { photograph } from "../support/images.ts";
@@ -180,6 +180,10 @@ describe("what the service switches off", () => {
       "FEATURE_QUALITY",
     ]);
     expect(components.schemas.V1Image.properties).not.toHaveProperty("url");
+    const { off } = JSON.parse((await get("/service-info.json", closed)).text);
+    expect(off.permissions).toEqual([...GALLERIES, "account", "embeddings", "urls"]);
+    expect(off.operations).toEqual(expect.arrayContaining(["getFaceVec", "v1IdentifyFaces", "v1GetAccount"]));
+    expect(off.operations).not.toContain("v1AnalyzeImage");
   });
 
   test("leaves everything else as it is", async () => {

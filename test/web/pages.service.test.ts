@@ -140,11 +140,12 @@ test("/favicon.ico is an icon", async () => {
   expect([...new Uint8Array(await response.arrayBuffer()).slice(0, 4)]).toEqual([0, 0, 1, 0]);
 });
 
-test("the pages know the version and the limits of the service", async () => {
+test("the pages know the version and the limits of the service, and what is switched off", async () => {
   const info = (await (await get(SERVICE_INFO_PATH)).json()) as { maxImageBytes: number };
   expect(info).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     imageFormats: ["jpeg", "png"],
+    off: { permissions: [], operations: [] },
   });
   expect(info.maxImageBytes).toBeGreaterThan(0);
 });

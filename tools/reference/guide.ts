@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { errorList } from "./error-list.ts";
-import { codeBlock } from "./html.ts";
+import { codeBlock, element } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";
 import type { Document } from "./openapi.ts";
 import { sampleTabs } from "./sample-tabs.ts";
@@ -39,8 +39,12 @@ function quickstart(): string {
     codeBlock("npm ci && npm start", "Command that starts the service"),
     markdownToHtml("In another terminal, set the key. If an operator gave you one, use that instead:"),
     codeBlock('export VISAGE_KEY="$(cat data/trial-user)"', "Command that sets the key"),
-    markdownToHtml("Measure the faces of a photo. The samples read the key from `VISAGE_KEY`."),
-    sampleTabs({ operation: "v1AnalyzeImage", images: [{ field: "image", file: "photo.jpg" }] }),
+    element(
+      "div",
+      { "data-operation": "v1AnalyzeImage" },
+      markdownToHtml("Measure the faces of a photo. The samples read the key from `VISAGE_KEY`."),
+      sampleTabs({ operation: "v1AnalyzeImage", images: [{ field: "image", file: "photo.jpg" }] }),
+    ),
     markdownToHtml(QUICKSTART_CLIENTS),
   ].join("");
 }

@@ -72,7 +72,11 @@ function fieldEntry(document: Document, field: Field, { isRequest, depth }: Plac
   const nested = depth < MAX_DEPTH ? objectIn(document, field.schema) : undefined;
   const fields = nested && schemaFields(document, nested, { isRequest, depth: depth + 1 });
   const details = fields ? `<details><summary>Fields of ${name}</summary>${fields}</details>` : "";
-  return `<div><dt>${name} ${type}${required}</dt><dd>${markdownToHtml(text)}${details}</dd></div>`;
+  // The page hides it if URLs are switched off.
+  const isImageUrl = field.schema === document.components.schemas.V1Image?.properties?.url;
+  const attributes = { "data-permission": isImageUrl && "urls" };
+  const [term, description] = [`${name} ${type}${required}`, markdownToHtml(text) + details];
+  return element("div", attributes, `<dt>${term}</dt><dd>${description}</dd>`);
 }
 
 /** The name of a type: `list of Face`, `text`, `number`. */

@@ -1,4 +1,6 @@
 import { byId, make } from "../site/elements.ts";
+import type { Off } from "../site/service-info.ts";
+import { featuresOf } from "../switched-off.ts";
 import { InputError } from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
 import { createInputs, samplePhoto } from "./try-inputs.ts";
@@ -9,9 +11,12 @@ import { resultView } from "./try-result.ts";
 
 type Forms = Readonly<Record<string, TryForm>>;
 
-/** Adds a form to every operation, which is built when it is opened. */
-export function mountTryForms(): void {
-  const forms = JSON.parse(byId("try-forms", HTMLScriptElement).text) as Forms;
+/** Adds a form to every operation, which is built when it is opened. The forms have no features that are switched off. */
+export function mountTryForms({ permissions }: Off): void {
+  const features = featuresOf(permissions);
+  const forms = JSON.parse(byId("try-forms", HTMLScriptElement).text, (_, value: unknown) =>
+    Array.isArray(value) ? value.filter((item) => !features.includes(item)) : value,
+  ) as Forms;
   for (const place of document.querySelectorAll<HTMLElement>(".try")) {
     const operation = place.dataset.operation!;
     const details = make("details", { class: "card" }, make("summary", {}, "Try it"));

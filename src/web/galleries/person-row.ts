@@ -154,8 +154,17 @@ async function removeFace(
   );
 }
 
-function drawButton(label: string, subject: string, action: string, onClick: () => unknown): HTMLElement {
-  return makeButton(label, onClick, { subject: ` ${subject}`, "data-action": action });
+/** The permission that each button needs. */
+const NEEDS = { add: "enrol", rename: "enrol", export: "export", delete: "delete" } as const;
+
+function drawButton(
+  label: string,
+  subject: string,
+  action: keyof typeof NEEDS,
+  onClick: () => unknown,
+): HTMLElement {
+  const data = { "data-action": action, "data-permission": NEEDS[action] };
+  return makeButton(label, onClick, { subject: ` ${subject}`, ...data });
 }
 
 function dateText(time: string): string {

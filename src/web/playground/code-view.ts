@@ -1,4 +1,4 @@
-import type { OperationId, SampleRequest } from "../samples/sample-request.ts";
+import type { SampleRequest } from "../samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
@@ -51,13 +51,6 @@ function codeOf({ name, write }: SampleLanguage, state: State, userId: string): 
   );
 }
 
-const OPERATION_IDS: Readonly<Record<OperationName, OperationId>> = {
-  match_faces: "matchFaces",
-  get_image_attr: "getImageAttr",
-  get_face_vec: "getFaceVec",
-  compare_faces: "compareFaces",
-};
-
 /** The features of visage.v1 that answer an operation for one photo. */
 const FEATURES: Readonly<Partial<Record<OperationName, readonly string[]>>> = {
   get_image_attr: ["FEATURE_LANDMARKS", "FEATURE_ATTRIBUTES"],
@@ -78,7 +71,7 @@ function codeRequest({ operation, images, detect, quality }: FaceRequest): Sampl
     }));
   if (!detect) {
     const fields = { face_det: false, ...(quality && { quality }), detail: true };
-    return { operation: OPERATION_IDS[operation.name], images: imagesOf(), fields };
+    return { operation: operation.id, images: imagesOf(), fields };
   }
   const features = FEATURES[operation.name];
   if (!features) return { operation: "v1CompareFaces", images: imagesOf("source", "target") };

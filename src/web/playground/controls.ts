@@ -19,12 +19,15 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
   );
   const radios = [...document.querySelectorAll<HTMLInputElement>("input[name=operation]")];
 
-  for (const radio of radios)
+  for (const radio of radios) {
+    if (!store.state.offer.operations.includes(radio.value as OperationName))
+      radio.closest("label")!.remove();
     radio.addEventListener("change", () => {
       if (!radio.checked) return;
       store.update({ operation: radio.value as OperationName, outcome: undefined });
       onOperation();
     });
+  }
   for (const [name, box] of options)
     box.addEventListener("change", () => {
       // A result would be that of other options.

@@ -1,11 +1,13 @@
-import { reporting } from "../site/elements.ts";
-import { fetchServiceInfo } from "../site/service-info.ts";
+import { make, reporting } from "../site/elements.ts";
+import { fetchOff, fetchServiceInfo } from "../site/service-info.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { createBatchOpener } from "./batch/open-batch.ts";
 import { mountCodeView } from "./code-view.ts";
 import { mountControls, mountProgressView } from "./controls.ts";
 import { mountDownloads } from "./downloads.ts";
+import { createOffer, type Offer } from "./offer.ts";
+import type { OperationName } from "./operations.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
 import { mountResponseView } from "./response-view.ts";
 import type { Rectangle } from "./responses.ts";
@@ -18,58 +20,76 @@ import { mountUrlField } from "./url-field.ts";
 import { mountUserIdField } from "./user-id.ts";
 
 const { hasNewUserId } = await mountSite();
-const store = createStore({
-  userId: readUserId(),
-  isUserIdVisible: false,
-  operation: "get_image_attr",
-  slots: [{}, {}],
-  mayScale: true,
-  detect: true,
-  quality: false,
-  hasLandmarks: true,
-  isBusy: false,
-  isUpdating: false,
-});
-const runNow = reporting(() => run(store));
-const runIfCompleteNow = reporting(() => runIfComplete(store));
-const changeOperation = reporting(async () => {
-  cancelRun();
-  await showSamplesOfOperation(store);
-  await runIfComplete(store);
-});
-const selectFace = (slot: number, box: Rectangle) => {
-  toggleFace(store, slot, box);
-  // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
-  if (store.state.operation !== "get_image_attr") runIfCompleteNow();
-};
-const photoLoader = createPhotoLoader(store, fetchServiceInfo(), {
-  onAdded: runIfCompleteNow,
-  onBatch: createBatchOpener(
-    store,
-    reporting((file) => photoLoader.add([file], 0)),
-  ),
-});
-const findFacesNow = reporting((slot: number) => findFaces(store, slot));
+const offer = createOffer(await fetchOff());
+const [first] = offer.operations;
+if (first) start(offer, first);
+else
+  document
+    .querySelector("main")!
+    .replaceChildren(
+      make("h1", { class: "visually-hidden" }, "Playground"),
+      make(
+        "p",
+        { id: "result", class: "notice" },
+        "All that the playground can do is switched off for this service.",
+      ),
+    );
 
-mountUserIdField(store);
-mountControls(store, { onRun: runNow, onOperation: changeOperation });
-for (const slot of store.state.slots.keys())
-  mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
-const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
-  selectFaces(store, boxes);
-  runIfCompleteNow();
-};
-mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
-mountCodeView(store);
-mountResponseView(store);
-mountDownloads(store);
-mountProgressView(store, () => cancelByUser(store));
-mountUrlField(reporting((url) => photoLoader.addUrl(url)));
-mountSampleView(store, runIfCompleteNow);
+function start(offer: Offer, operation: OperationName): void {
+  const store = createStore({
+    userId: readUserId(),
+    isUserIdVisible: false,
+    offer,
+    operation,
+    slots: [{}, {}],
+    mayScale: true,
+    detect: true,
+    quality: false,
+    hasLandmarks: true,
+    isBusy: false,
+    isUpdating: false,
+  });
+  const runNow = reporting(() => run(store));
+  const runIfCompleteNow = reporting(() => runIfComplete(store));
+  const changeOperation = reporting(async () => {
+    cancelRun();
+    await showSamplesOfOperation(store);
+    await runIfComplete(store);
+  });
+  const selectFace = (slot: number, box: Rectangle) => {
+    toggleFace(store, slot, box);
+    // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
+    if (store.state.operation !== "get_image_attr") runIfCompleteNow();
+  };
+  const photoLoader = createPhotoLoader(store, fetchServiceInfo(), {
+    onAdded: runIfCompleteNow,
+    onBatch: createBatchOpener(
+      store,
+      reporting((file) => photoLoader.add([file], 0)),
+    ),
+  });
+  const findFacesNow = reporting((slot: number) => findFaces(store, slot));
 
-// The first result, before the user has done anything. It is the service's own only for a user who has just come with
-// a link: a reload must not use up the quota.
-const FIRST = { mayScroll: false };
-showSamplesOfOperation(store)
-  .then(() => (hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST)))
-  .catch(reportError);
+  mountUserIdField(store);
+  mountControls(store, { onRun: runNow, onOperation: changeOperation });
+  for (const slot of store.state.slots.keys())
+    mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
+  const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
+    selectFaces(store, boxes);
+    runIfCompleteNow();
+  };
+  mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
+  mountCodeView(store);
+  mountResponseView(store);
+  mountDownloads(store);
+  mountProgressView(store, () => cancelByUser(store));
+  if (offer.has("urls")) mountUrlField(reporting((url) => photoLoader.addUrl(url)));
+  mountSampleView(store, runIfCompleteNow);
+
+  // The first result, before the user has done anything. It is the service's own only for a user who has just come with
+  // a link: a reload must not use up the quota.
+  const FIRST = { mayScroll: false };
+  showSamplesOfOperation(store)
+    .then(() => (hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST)))
+    .catch(reportError);
+}

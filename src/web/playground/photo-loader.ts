@@ -29,10 +29,14 @@ export function createPhotoLoader(
   limits: Promise<ServiceInfo | undefined>,
   { onAdded, onBatch }: PhotoActions,
 ) {
+  const hasBatches = store.state.offer.has("analyze");
   const loader = {
-    /** Puts the files into a slot and the slots after it. More files than the operation takes become a batch. */
+    /**
+     * Puts the files into a slot and the slots after it. More files than the operation takes become a batch, or are left
+     * out if there are no batches.
+     */
     async add(files: readonly File[], slot: number): Promise<void> {
-      if (files.length > slotCount(store.state)) return onBatch(files, []);
+      if (hasBatches && files.length > slotCount(store.state)) return onBatch(files, []);
       const fitting = files.slice(0, slotCount(store.state) - slot);
       if (fitting.length === 0) return;
       removeSamples(store);
@@ -60,8 +64,9 @@ export function createPhotoLoader(
   };
   /** A folder is a batch, however many photos it has. */
   const addDrop = async ({ files, folder, notes }: Drop, slot: number) => {
-    if (folder === undefined) return loader.add(files, slot);
-    if (files.length === 0) throw new PhotoError([`${folder} has no photos.`, ...notes].join(" "));
+    if (folder !== undefined && files.length === 0)
+      throw new PhotoError([`${folder} has no photos.`, ...notes].join(" "));
+    if (folder === undefined || !hasBatches) return loader.add(files, slot);
     onBatch(files, notes);
   };
   onPastedImages(reporting((files) => loader.add(files, nextSlot(store.state))));

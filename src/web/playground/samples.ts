@@ -4,7 +4,7 @@ import type { Photo, SampleName, Slot } from "./photo.ts";
 import { requestFrom } from "./request.ts";
 import type { Envelope, ResponseData } from "./responses.ts";
 import type { Success } from "./send.ts";
-import type { Store } from "./store.ts";
+import type { State, Store } from "./store.ts";
 
 /** Counts the reasons why samples that are still loading may be unwanted. */
 let generation = 0;
@@ -14,6 +14,14 @@ const PAIR: readonly SampleName[] = ["collins", "hopper"];
 /** The samples that an operation starts with. */
 export function samplesFor(operation: OperationName): readonly SampleName[] {
   return PAIR.slice(0, OPERATIONS[operation].images.length);
+}
+
+/** The operation for samples: the given one if it takes as many photos, or else the first one that does. */
+export function operationFor(
+  names: readonly SampleName[],
+  { operation, offer }: Pick<State, "operation" | "offer">,
+): OperationName | undefined {
+  return [operation, ...offer.operations].find((name) => OPERATIONS[name].images.length === names.length);
 }
 
 /** Whether the photos are samples: those are replaced by the first photo of the user. */
@@ -38,12 +46,9 @@ export async function showSamples(
   const own = ++generation;
   const photos = await Promise.all(names.map(openSample));
   if (own !== generation || !isWanted()) return false;
-  const { operation, slots } = store.state;
-  for (const { photo } of slots) if (photo) closePhoto(photo);
-  const fits = OPERATIONS[operation].images.length === names.length;
-  const fitting: OperationName = names.length > 1 ? "match_faces" : "get_image_attr";
+  for (const { photo } of store.state.slots) if (photo) closePhoto(photo);
   store.update({
-    operation: fits ? operation : fitting,
+    operation: operationFor(names, store.state) ?? store.state.operation,
     slots: [{ photo: photos[0]! }, photos[1] ? { photo: photos[1] } : {}],
     outcome: undefined,
   });

@@ -5,6 +5,7 @@ import { byId, partOf, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
 import { isSameFace } from "./faces.ts";
+import { canFindFaces } from "./offer.ts";
 import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
 import type { Photo, Slot } from "./photo.ts";
@@ -52,7 +53,7 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
   const zoom = mountZoom(root);
   highlightDrops(root);
 
-  store.subscribe(({ operation, slots, isBusy, hasLandmarks, mayScale }) => {
+  store.subscribe(({ offer, operation, slots, isBusy, hasLandmarks, mayScale }) => {
     const photo = slots[index]?.photo;
     partOf(root, "note", HTMLElement).textContent = photo ? noteText(photo, mayScale) : "";
     const count = OPERATIONS[operation].images.length;
@@ -61,8 +62,9 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
     partOf(root, "name", HTMLLegendElement).textContent = name;
     const what = count > 1 ? name.toLowerCase() : "a photo";
     partOf(root, "title", HTMLElement).textContent = `Drop or paste ${what} here`;
-    // This operation marks every face itself. The page cannot mark faces on the photo of a URL.
-    button("find").hidden = !photo || photo.url !== undefined || operation === "get_image_attr";
+    // The page cannot mark faces on the photo of a URL.
+    const marksItself = operation === "get_image_attr";
+    button("find").hidden = !photo || photo.url !== undefined || marksItself || !canFindFaces(offer);
     button("find").setAttribute("aria-disabled", String(isBusy));
     button("landmarks").hidden = !slots[index]?.photo?.faces.some(({ attributes }) => attributes);
     button("landmarks").setAttribute("aria-pressed", String(hasLandmarks));

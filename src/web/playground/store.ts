@@ -1,4 +1,5 @@
 import { isSameFace } from "./faces.ts";
+import type { Offer } from "./offer.ts";
 import type { Slot } from "./photo.ts";
 import type { RequestForm } from "./request.ts";
 import type { Rectangle } from "./responses.ts";
@@ -6,6 +7,7 @@ import type { Outcome } from "./send.ts";
 
 /** The state of the page. */
 export interface State extends RequestForm {
+  readonly offer: Offer;
   readonly userId: string;
   readonly isUserIdVisible: boolean;
   /** Whether landmarks are drawn on the photos. */

@@ -1,4 +1,5 @@
 import { mountFooter } from "./footer.ts";
+import { hideSwitchedOff } from "./service-info.ts";
 import { readUserId, storeUserId, takeUserIdFromAddress } from "./session.ts";
 
 /**
@@ -12,6 +13,7 @@ export async function mountSite(): Promise<{ readonly hasNewUserId: boolean }> {
     if (new URLSearchParams(location.hash.slice(1)).has("user_id")) location.reload();
   });
   mountFooter();
+  hideSwitchedOff().catch(reportError);
   const hasNewUserId = linkedUserId !== "" && (linkedUserId === readUserId() || (await askToUseLink()));
   if (hasNewUserId) storeUserId(linkedUserId);
   return { hasNewUserId };

@@ -1,5 +1,7 @@
 import { byId } from "../../site/elements.ts";
+import { capitalize } from "../../site/words.ts";
 import { ATTRIBUTES_CAVEAT } from "../faces.ts";
+import type { Offer } from "../offer.ts";
 import type { OperationName } from "../operations.ts";
 import type { Store } from "../store.ts";
 import { askForUserId } from "../user-id.ts";
@@ -12,14 +14,22 @@ interface BatchContent {
   readonly features: readonly string[];
 }
 
-const ATTRIBUTES: BatchContent = {
-  description: `Landmarks, age range and gender of every face. ${ATTRIBUTES_CAVEAT}`,
-  features: [],
-};
 const VECTORS: BatchContent = {
   description: "A vector of every face.",
   features: ["FEATURE_EMBEDDING", "FEATURE_QUALITY"],
 };
+
+function attributesIn({ has }: Offer): BatchContent {
+  const parts = [
+    ...(has("landmarks") ? ["landmarks"] : []),
+    ...(has("attributes") ? ["age range and gender"] : []),
+  ];
+  const caveat = has("attributes") ? ` ${ATTRIBUTES_CAVEAT}` : "";
+  return {
+    description: `${capitalize(parts.join(", ") || "the box")} of every face.${caveat}`,
+    features: [],
+  };
+}
 
 /** Returns a function that adds photos to the batch of the page, and creates it first if there is none. */
 export function createBatchOpener(
@@ -29,7 +39,8 @@ export function createBatchOpener(
   let batch: Promise<Batch> | undefined;
   // A batch keeps what it returns, also if the user selects another operation meanwhile.
   const actionsFor = (operation: OperationName): BatchActions => {
-    const { description, features } = operation === "get_face_vec" ? VECTORS : ATTRIBUTES;
+    const { description, features } =
+      operation === "get_face_vec" ? VECTORS : attributesIn(store.state.offer);
     return {
       description,
       settings: () => ({ userId: store.state.userId, mayScale: store.state.mayScale, features }),

@@ -1,5 +1,6 @@
 import { make, makeButton } from "../../site/elements.ts";
 import { isSameFace } from "../faces.ts";
+import { canFindFaces } from "../offer.ts";
 import type { Photo } from "../photo.ts";
 import type { Rectangle } from "../responses.ts";
 import type { Success } from "../send.ts";
@@ -18,6 +19,8 @@ export interface MatchActions {
 /** Creates the view: the threshold, which faces were compared, and the matrix of all faces. */
 export function createMatchView(store: Store, { findFaces, selectPair }: MatchActions) {
   const threshold = createThreshold(() => matrix.update(threshold.value));
+  const { offer } = store.state;
+  const hasMatrix = offer.has("analyze") && offer.has("embeddings");
   const matrix = new MatrixPanel(store, selectPair);
   let drawn: Success | undefined;
   let chosen: readonly HTMLElement[] = [];
@@ -29,7 +32,8 @@ export function createMatchView(store: Store, { findFaces, selectPair }: MatchAc
     for (const [i, line] of chosen.entries()) {
       const { slot } = drawn!.request.images[i]!;
       const hadFocus = line.contains(document.activeElement);
-      line.replaceChildren(...describeChoice(drawn!, i, marked[slot] ?? [], () => findFaces(slot)));
+      const onFind = canFindFaces(offer) ? () => findFaces(slot) : undefined;
+      line.replaceChildren(...describeChoice(drawn!, i, marked[slot] ?? [], onFind));
       if (hadFocus) line.focus();
     }
   };
@@ -43,7 +47,7 @@ export function createMatchView(store: Store, { findFaces, selectPair }: MatchAc
       return [
         threshold.draw(Number(score), detail.model),
         ...chosen,
-        ...(outcome.isStored ? [] : matrix.draw(outcome, threshold.value)),
+        ...(outcome.isStored || !hasMatrix ? [] : matrix.draw(outcome, threshold.value)),
       ];
     },
     /** Shows the changed state beside the drawn result. */
@@ -54,12 +58,12 @@ export function createMatchView(store: Store, { findFaces, selectPair }: MatchAc
   };
 }
 
-/** Says which face of a photo was compared, and how to choose another. */
+/** Says which face of a photo was compared, and how to choose another. Without `onFind`, faces cannot be found. */
 function describeChoice(
   { request, response: { data } }: Success,
   image: number,
   known: Photo["faces"],
-  onFind: () => void,
+  onFind: (() => void) | undefined,
 ): (Node | string)[] {
   const { slot, box, photo } = request.images[image]!;
   const { faces_found: found, faces } = data.detail.images[image]!;
@@ -72,5 +76,5 @@ function describeChoice(
   const text = `${name}${number > 0 ? `face ${number}, ` : ""}${which}. `;
   if (photo?.url) return [text];
   if (known.length >= count) return [text, "Click another one in the photo to compare it."];
-  return [text, makeButton("Choose another face", onFind)];
+  return [text, ...(onFind ? [makeButton("Choose another face", onFind)] : [])];
 }

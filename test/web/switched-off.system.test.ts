@@ -21,14 +21,13 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
       site.browser,
       site.service,
     );
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 403) refused.push(response.url());
+    });
     expect(await page.locator(".choice").allInnerTexts()).toEqual(["Match", "Vector"]);
     expect(await page.locator(".samples button:visible").count()).toBe(4);
     expect(await page.getByLabel("Or the URL of a photo").isVisible()).toBe(false);
-    await page.evaluate(`{
-      const clipboardData = new DataTransfer();
-      clipboardData.setData("text/plain", "https://photos.invalid/1.jpg");
-      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
-    }`);
     await addPhotos(0, sampleFile(3), sampleFile(5));
     await result.getByText("the most prominent of 3 faces").waitFor();
     expect(await result.getByText("Choose another face").count()).toBe(0);
@@ -37,6 +36,11 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
     await result.locator(".matrix-box").waitFor();
     await page.getByRole("button", { name: "Collins", exact: true }).click();
     await result.getByText("128 numbers").waitFor();
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", "https://photos.invalid/1.jpg");
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    }`);
     await selectOperation("Match");
     await slot(0)
       .locator("input[type=file]")
@@ -45,6 +49,7 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
     expect(await page.locator(".batch .hint").textContent()).toBe("The box of every face.");
     await openOptions();
     await checkPage(page, "playground with parts switched off");
+    expect(refused).toEqual([]);
   });
 
   test("the reference has neither the operations nor their features and links", async () => {

@@ -14,8 +14,8 @@ from typing import Any, Callable, Union
 from unittest import mock
 
 import grpc
+from fake_galleries import FailingService
 from fake_service import FakeService, failure, serve
-from test_gallery_calls import FailingService
 from test_stream import BreakingService
 
 from visage import AsyncVisageClient, GalleryFace, Template, VisageClient, VisageError

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 import unittest
 from datetime import datetime, timedelta, timezone
 from typing import Any
+from unittest import mock
 
 import grpc
 from fake_galleries import DRAINING, NO_RESPONSE, NOT_FOUND, OVERLOADED, FailingService, GalleryTestCase
 from fake_service import failure
 
 from visage import NEVER, AsyncVisageClient, GalleryFace, Template, VisageError
+from visage._requests import expiration_fields
 
 
 class PersonCallsTest(GalleryTestCase):
@@ -20,7 +24,6 @@ class PersonCallsTest(GalleryTestCase):
         template = Template([0.5], "model")
         for option, expected in (
             ({"expire_time": end}, "2100-01-01T00:00:00.500Z"),
-            ({"expire_time": end.astimezone().replace(tzinfo=None)}, "2100-01-01T00:00:00.500Z"),
             ({"ttl": timedelta(days=30)}, "2592000s"),
             ({"ttl": NEVER}, "0s"),
             ({}, None),
@@ -35,6 +38,15 @@ class PersonCallsTest(GalleryTestCase):
             galleries.import_faces("staff", [GalleryFace("ann", template, **options)])
             sent = [getattr(request, request.WhichOneof("expiration") or "", None) for request in service.requests]
             self.assertEqual([value and value.ToJsonString() for value in sent], [expected] * (5 if option else 4))
+
+    @unittest.skipUnless(hasattr(time, "tzset"), "The time zone cannot be set")
+    def test_a_datetime_without_a_time_zone_is_local_time(self) -> None:
+        # Two hours ahead of UTC.
+        with mock.patch.dict(os.environ, {"TZ": "TEST-2"}):
+            time.tzset()
+            self.addCleanup(time.tzset)
+            fields = expiration_fields(datetime(2100, 1, 1, 2), None)
+        self.assertEqual(fields["expire_time"].ToJsonString(), "2100-01-01T00:00:00Z")
 
     def test_a_time_and_a_duration_cannot_be_combined(self) -> None:
         service = FailingService()

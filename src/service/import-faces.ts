@@ -61,6 +61,7 @@ export async function importFaces(
       batch = [];
     }
     await enrol(batch);
+    if (faceCount === 0) await startAudited(context.values, { faces: 0 });
   } catch (fault) {
     throw importError(fault, context, faceCount, batch.length);
   }

@@ -133,6 +133,7 @@ const CASES: readonly Case[] = [
       faces: 2,
     },
   ),
+  change("ImportFaces", () => call("POST", "galleries/g:import", "\n"), { faces: 0 }),
   [
     "IdentifyFaces",
     () => call("POST", "galleries/g:identify", probe),

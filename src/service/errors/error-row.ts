@@ -82,6 +82,7 @@ export const GALLERY_OPERATIONS = [
   "deleteFace",
   "identifyFaces",
   "exportGallery",
+  "exportPerson",
   "importFaces",
 ] as const;
 
@@ -97,6 +98,7 @@ export const AUDITED_OPERATIONS = [
   "deleteFace",
   "identifyFaces",
   "exportGallery",
+  "exportPerson",
   "importFaces",
   "AccountService",
   "AdminService",

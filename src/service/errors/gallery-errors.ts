@@ -12,7 +12,7 @@ export const GALLERY_ERRORS = {
   }),
   personNotFound: row("6002", Code.NotFound, 404, {
     text: "The person does not exist.",
-    operations: ["getPerson", "updatePerson", "deletePerson"],
+    operations: ["getPerson", "updatePerson", "deletePerson", "exportPerson"],
     cause: "The gallery has no person with the id.",
     remedy: "Enrol a face of the person first.",
     galleries: { text: "The person may have been deleted. Reload the page." },

@@ -4,6 +4,7 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import { formatAuditLine } from "../audit/audit-line.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openDatabase } from "../database/open-database.ts";
+import { requireMasterKeys } from "../galleries/data-keys.ts";
 import {
   type Gallery,
   type GalleryStore,
@@ -40,14 +41,14 @@ export async function writeUserExport(
 ): Promise<void> {
   if (output !== undefined) await checkOutput(output, force);
   const config = readConfig(context.env);
-  await auditUserExport(user, config, context);
+  const keys = parseMasterKeys(config.templateKey);
   const database = await openDatabase(config, { mustExist: true });
   try {
+    // Without a master key, the export would end in the middle.
+    await requireMasterKeys(database, keys);
+    await auditUserExport(user, config, context);
     // No time is over, so that nothing is removed: what is still stored is exported.
-    const galleries = createSqlGalleryStore(database, {
-      keys: parseMasterKeys(config.templateKey),
-      now: () => new Date(0),
-    });
+    const galleries = createSqlGalleryStore(database, { keys, now: () => new Date(0) });
     const parts = exportUser(user, { accounts, galleries });
     if (output === undefined) return await pipeline(parts, context.stdout, { end: false });
     await writePrivateFile(output, parts);

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { MAX_ENROLMENT_BATCH } from "../../src/galleries/gallery-store.ts";
+import { parseMasterKeys } from "../../src/galleries/master-keys.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { runInProcess } from "../support/command-line.ts";
 import { MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
@@ -37,8 +38,12 @@ test("visage users show --export has all galleries, people and templates, also o
 
   const show = (...args: string[]) =>
     runInProcess(["users", "show", "ann", "--export", ...args], { VISAGE_DATA_DIR: dataDir });
-  const { stdout, code } = await show();
+  const { stdout, stderr, code } = await show();
   expect(code).toBe(0);
+  const audited = stderr.split("\n").filter((line) => line.startsWith("{"));
+  expect(audited.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "audit", operation: "ExportUser", source: "command line", target_user: ann.fingerprint },
+  ]);
   const { galleries, ...rest } = JSON.parse(stdout);
   expect(rest).toMatchObject({ user: { name: "ann" }, keys: [{}], usage: [] });
   expect(stdout).not.toContain("of-bob");
@@ -64,4 +69,31 @@ test("visage users show --export has all galleries, people and templates, also o
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await show("--output", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("--force") });
   expect(await show("--output", file, "--force")).toMatchObject({ code: 0 });
+});
+
+test("an export decrypts templates, and writes nothing without the master key", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "visage-export-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const ann = createUser("ann");
+  const key = "ab".repeat(32);
+  const database = await openDatabase({ databaseUrl: undefined, dataDir });
+  const store = createSqlGalleryStore(database, { keys: parseMasterKeys(key) });
+  await addUser(createSqlStore(database), ann);
+  await store.createGallery(
+    ann.id,
+    { id: "a", displayName: "", model: MODEL, maxDistance: undefined },
+    NO_LIMITS,
+  );
+  const face = newFace("p");
+  await store.enrolFaces(ann.id, "a", MODEL, [face], NO_LIMITS);
+  await database.close();
+  const show = (env: Record<string, string>) =>
+    runInProcess(["users", "show", "ann", "--export"], { VISAGE_DATA_DIR: dataDir, ...env });
+  const { galleries } = JSON.parse((await show({ VISAGE_TEMPLATE_KEY: key })).stdout);
+  expect(galleries[0].people[0].faces[0].embedding.values).toEqual([...face.embedding]);
+  expect(await show({})).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/VISAGE_TEMPLATE_KEY lacks the master key/),
+  });
 });

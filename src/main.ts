@@ -3,7 +3,6 @@ import { createAuthenticator } from "./accounts/authenticator.ts";
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { AuditTrail } from "./audit/audit-trail.ts";
-import { createAuditTrail } from "./audit/create-audit-trail.ts";
 import type { Config } from "./config.ts";
 import { createSyntheticFace, readCalibration } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
@@ -26,6 +25,7 @@ import {
   type StuckOptions,
 } from "./model-pools.ts";
 import {
+  openAuditTrail,
   openLog,
   openMetrics,
   openTracesIfConfigured,
@@ -177,25 +177,11 @@ export async function startService(
 function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryOptions["onExpiry"] {
   return (expired) => {
     for (const expiry of expired) {
-      const ignore = () => {};
-      auditTrail.keep(formatExpiryLine(expiry)).catch(ignore);
+      // A line that cannot be written now is kept, so this never rejects.
+      auditTrail.keep(formatExpiryLine(expiry)).catch(() => {});
       metrics.observeExpiry(expiry.personId === undefined ? "gallery" : "person");
     }
   };
-}
-
-/** Opens the audit trail. Rejects if its file cannot be opened. */
-async function openAuditTrail({ audit, auditFailure: policy }: Config, log: Log): Promise<AuditTrail> {
-  const trail = createAuditTrail(audit, {
-    policy,
-    onFailure: (cause) => log.error({ event: "audit unavailable", cause: String(cause) }),
-    onRecovery: () => log.info({ event: "audit available" }),
-    onLoss: (lines) => log.error({ event: "audit lines lost", lines }),
-  });
-  await trail.open().catch((cause: Error) => {
-    throw new Error(`The file of VISAGE_AUDIT cannot be opened: ${cause.message}`, { cause });
-  });
-  return trail;
 }
 
 /** Prepares the search process. It starts with the first search. */

@@ -1,5 +1,6 @@
 import type { Authenticator } from "./accounts/authenticator.ts";
 import type { AuditTrail } from "./audit/audit-trail.ts";
+import { createAuditTrail } from "./audit/create-audit-trail.ts";
 import type { Config } from "./config.ts";
 import type { SqlDatabase } from "./database/sql-database.ts";
 import type { SearchProcess } from "./galleries/search-process.ts";
@@ -15,6 +16,20 @@ import type { Pool } from "./workers/pool.ts";
 /** Opens the log of the service. Every line has the version and the instance. */
 export function openLog(config: Config): Log {
   return createLog(config.logLevel, undefined, logFieldsFromResource(createResource(config, readVersion())));
+}
+
+/** Opens the audit trail. Rejects if its file cannot be opened. */
+export async function openAuditTrail({ audit, auditFailure: policy }: Config, log: Log): Promise<AuditTrail> {
+  const trail = createAuditTrail(audit, {
+    policy,
+    onFailure: (cause) => log.error({ event: "audit unavailable", cause: String(cause) }),
+    onRecovery: () => log.info({ event: "audit available" }),
+    onLoss: (lines) => log.error({ event: "audit lines lost", lines }),
+  });
+  await trail.open().catch((cause: Error) => {
+    throw new Error(`The file of VISAGE_AUDIT cannot be opened: ${cause.message}`, { cause });
+  });
+  return trail;
 }
 
 /** Opens the metrics server unless it is disabled. A default port in use is a warning, a configured one an error. */

@@ -83,7 +83,7 @@ export function* updateGallery(
 
 /**
  * Hides a gallery, to be deleted, and lets another one take its place. The revision goes on from the higher one of both,
- * because it must not decrease for those who know the gallery by its id.
+ * because the revision of an id must not decrease.
  */
 export function* replaceGallery(
   userId: string,

@@ -1,15 +1,30 @@
 import { resolve } from "node:path";
-import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
-import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { AUDIT_FAILURE_POLICIES, type AuditFailurePolicy } from "./audit/audit-trail.ts";
 import { DEFAULT_MODELS_DIR } from "./core/index.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
-import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
-import { parseMasterKeys } from "./galleries/master-keys.ts";
+import { DEFAULT_IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
-import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "./permissions.ts";
+import type { Permission } from "./permissions.ts";
 import { fileVariable, readSecret } from "./secret-files.ts";
+import {
+  type MetricsPort,
+  parseAdminKey,
+  parseAuditOutput,
+  parseChoice,
+  parseHttpUrl,
+  parseImageFormats,
+  parseInteger,
+  parseKey,
+  parseMetricsPort,
+  parseOrigins,
+  parsePath,
+  parsePermissions,
+  parsePostgresUrl,
+  parseSwitch,
+  parseTemplateKey,
+  parseText,
+} from "./setting-parsers.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
 import { findUnknownVariables } from "./unknown-variables.ts";
 import { countCpus } from "./workers/cpu-count.ts";
@@ -24,20 +39,10 @@ interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-/** The port of the metrics server. */
-interface MetricsPort {
-  readonly port: number;
-  /** Whether the port was not set. Only then may another program use it. */
-  readonly isDefault: boolean;
-}
-
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIB = 1024 * 1024;
-
-/** Those modes of PostgreSQL that do not depend on what the server offers. */
-const SSL_MODES: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
 
 /** All settings, in the order of the documentation. */
 const SETTINGS = {
@@ -225,100 +230,4 @@ function setting<T>(
 
 function secret(name: Setting<string>["name"], parse: (text: string) => string): Setting<string | undefined> {
   return { name, default: undefined, isSecret: true, parse };
-}
-
-function parseText(text: string): string {
-  return text;
-}
-
-function parsePath(text: string): string {
-  return resolve(text);
-}
-
-function parseAuditOutput(text: string): string {
-  return text === "stdout" ? text : resolve(text);
-}
-
-function parseInteger(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < min || value > max)
-      throw new Error(`must be an integer from ${min} to ${max}, not "${text}"`);
-    return value;
-  };
-}
-
-function parseMetricsPort(text: string): MetricsPort | undefined {
-  return text === "off" ? undefined : { port: parseInteger(0, 65_535)(text), isDefault: false };
-}
-
-function parseHttpUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
-  return text;
-}
-
-function parseKey(text: string): string {
-  if (!isKey(text)) throw new Error(`must be ${KEY_FORMAT}`);
-  return text;
-}
-
-function parseAdminKey(text: string): string {
-  if (!isAdminKey(text)) throw new Error(`must be ${ADMIN_KEY_FORMAT}`);
-  return text;
-}
-
-function parseTemplateKey(text: string): string {
-  parseMasterKeys(text);
-  return text;
-}
-
-/** The error does not repeat the text, because it may contain a password. */
-function parsePostgresUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new Error("must be a URL such as postgres://user:password@host:5432/database");
-  const { searchParams } = new URL(text);
-  const mode = searchParams.get("sslmode") ?? "disable";
-  if (!SSL_MODES.includes(mode)) throw new Error(`must have one of the sslmodes ${SSL_MODES.join(", ")}`);
-  if (mode === "verify-ca" && !searchParams.get("sslrootcert"))
-    throw new Error("must have sslrootcert with sslmode=verify-ca");
-  return text;
-}
-
-function parseOrigins(text: string): "*" | readonly string[] {
-  if (text === "*") return text;
-  const origins = text.split(",").map((origin) => origin.trim());
-  const invalid = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
-  if (invalid !== undefined)
-    throw new Error(`must be * or origins such as https://example.org, not "${invalid}"`);
-  return origins;
-}
-
-/** JPEG and PNG, which clients rely on, cannot be left out. */
-function parseImageFormats(text: string): readonly ImageFormat[] {
-  const names = text.split(",").map((name) => name.trim());
-  const unknown = names.find((name) => !IMAGE_FORMATS.some((format) => format === name));
-  if (unknown !== undefined)
-    throw new Error(`must be a list of ${IMAGE_FORMATS.join(", ")}, and "${unknown}" is none of them`);
-  const missing = DEFAULT_IMAGE_FORMATS.find((format) => !names.includes(format));
-  if (missing !== undefined) throw new Error(`must include ${missing}`);
-  return IMAGE_FORMATS.filter((format) => names.includes(format));
-}
-
-function parsePermissions(text: string): readonly Permission[] {
-  const permissions = permissionsFrom(text.split(",").map((name) => name.trim()));
-  if (!permissions) throw new Error(`must be ${PERMISSION_LIST_FORMAT}, not "${text}"`);
-  return permissions;
-}
-
-function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
-  return (text) => {
-    const choice = choices.find((known) => known === text);
-    if (!choice) throw new Error(`must be one of ${choices.join(", ")}, not "${text}"`);
-    return choice;
-  };
-}
-
-function parseSwitch(text: string): boolean {
-  if (text !== "on" && text !== "off") throw new Error(`must be on or off, not "${text}"`);
-  return text === "on";
 }

@@ -1,0 +1,113 @@
+// The parsers of settings. Each throws an Error whose message completes the sentence "NAME ...".
+import { resolve } from "node:path";
+import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
+import { isKey, KEY_FORMAT } from "./accounts/key.ts";
+import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
+import { parseMasterKeys } from "./galleries/master-keys.ts";
+import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "./permissions.ts";
+
+/** The port of the metrics server. */
+export interface MetricsPort {
+  readonly port: number;
+  /** Whether the port was not set. Only then may another program use it. */
+  readonly isDefault: boolean;
+}
+
+/** Those modes of PostgreSQL that do not depend on what the server offers. */
+const SSL_MODES: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
+
+export function parseText(text: string): string {
+  return text;
+}
+
+export function parsePath(text: string): string {
+  return resolve(text);
+}
+
+export function parseAuditOutput(text: string): string {
+  return text === "stdout" ? text : resolve(text);
+}
+
+export function parseInteger(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`must be an integer from ${min} to ${max}, not "${text}"`);
+    return value;
+  };
+}
+
+export function parseMetricsPort(text: string): MetricsPort | undefined {
+  return text === "off" ? undefined : { port: parseInteger(0, 65_535)(text), isDefault: false };
+}
+
+export function parseHttpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
+  return text;
+}
+
+export function parseKey(text: string): string {
+  if (!isKey(text)) throw new Error(`must be ${KEY_FORMAT}`);
+  return text;
+}
+
+export function parseAdminKey(text: string): string {
+  if (!isAdminKey(text)) throw new Error(`must be ${ADMIN_KEY_FORMAT}`);
+  return text;
+}
+
+export function parseTemplateKey(text: string): string {
+  parseMasterKeys(text);
+  return text;
+}
+
+/** The error does not repeat the text, because it may contain a password. */
+export function parsePostgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error("must be a URL such as postgres://user:password@host:5432/database");
+  const { searchParams } = new URL(text);
+  const mode = searchParams.get("sslmode") ?? "disable";
+  if (!SSL_MODES.includes(mode)) throw new Error(`must have one of the sslmodes ${SSL_MODES.join(", ")}`);
+  if (mode === "verify-ca" && !searchParams.get("sslrootcert"))
+    throw new Error("must have sslrootcert with sslmode=verify-ca");
+  return text;
+}
+
+export function parseOrigins(text: string): "*" | readonly string[] {
+  if (text === "*") return text;
+  const origins = text.split(",").map((origin) => origin.trim());
+  const invalid = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (invalid !== undefined)
+    throw new Error(`must be * or origins such as https://example.org, not "${invalid}"`);
+  return origins;
+}
+
+/** JPEG and PNG, which clients rely on, cannot be left out. */
+export function parseImageFormats(text: string): readonly ImageFormat[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !IMAGE_FORMATS.some((format) => format === name));
+  if (unknown !== undefined)
+    throw new Error(`must be a list of ${IMAGE_FORMATS.join(", ")}, and "${unknown}" is none of them`);
+  const missing = DEFAULT_IMAGE_FORMATS.find((format) => !names.includes(format));
+  if (missing !== undefined) throw new Error(`must include ${missing}`);
+  return IMAGE_FORMATS.filter((format) => names.includes(format));
+}
+
+export function parsePermissions(text: string): readonly Permission[] {
+  const permissions = permissionsFrom(text.split(",").map((name) => name.trim()));
+  if (!permissions) throw new Error(`must be ${PERMISSION_LIST_FORMAT}, not "${text}"`);
+  return permissions;
+}
+
+export function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((known) => known === text);
+    if (!choice) throw new Error(`must be one of ${choices.join(", ")}, not "${text}"`);
+    return choice;
+  };
+}
+
+export function parseSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new Error(`must be on or off, not "${text}"`);
+  return text === "on";
+}

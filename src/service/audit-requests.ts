@@ -1,11 +1,12 @@
-import type { DescMethod } from "@bufbuild/protobuf";
-import { ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { ConnectError, type Interceptor, type StreamRequest, type UnaryRequest } from "@connectrpc/connect";
 import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import { AUDITED, AuditedRequest, callerFields, orAuditUnavailable } from "./audit.ts";
 import { reasonFromKind } from "./error-table.ts";
+import { isId } from "./gallery-messages.ts";
 import { isCancelled, REQUEST_ID, SUCCESS } from "./interceptors.ts";
 import { CANCELED } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
@@ -83,7 +84,7 @@ export function auditRequests(trail: AuditTrail, source?: string): Interceptor {
       await audited.end(outcomeFrom(fault, signal));
       throw fault;
     };
-    const response = await next(request).catch(fail);
+    const response = await next(withGallery(request, audited)).catch(fail);
     if (response.stream && method.methodKind === "server_streaming")
       return { ...response, message: auditStream(response.message, audited, signal) };
     if (auditing === "search") await audited.endBeforeResponse(SUCCESS);
@@ -91,6 +92,26 @@ export function auditRequests(trail: AuditTrail, source?: string): Interceptor {
     if (auditing === "change" && !audited.hasStarted) throw unannouncedError(method);
     return response;
   };
+}
+
+/** Adds the gallery that a request names, also if it is rejected before its handler. Text that is no id is left out. */
+function withGallery<R extends UnaryRequest | StreamRequest>(request: R, audited: AuditedRequest): R {
+  const add = ({ galleryId = "" }: Message & { readonly galleryId?: string }) => {
+    if (isId(galleryId)) audited.add({ gallery: galleryId });
+  };
+  if (request.stream) return { ...request, message: tapFirst(request.message, add) };
+  add(request.message);
+  return request;
+}
+
+/** Passes messages on, with a callback for the first one. */
+async function* tapFirst<T>(messages: AsyncIterable<T>, onFirst: (message: T) => void): AsyncGenerator<T> {
+  let isFirst = true;
+  for await (const message of messages) {
+    if (isFirst) onFirst(message);
+    isFirst = false;
+    yield message;
+  }
 }
 
 /** Passes the messages of an export on, and writes its line at the end, however it ends. */

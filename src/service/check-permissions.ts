@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import type { GalleryStore } from "../galleries/gallery-store.ts";
+import { AUDITED } from "./audit.ts";
 import { limitToGalleries } from "./gallery-limit.ts";
 import type { PermissionCheck } from "./permission-check.ts";
 import { callerFrom, recordFrom } from "./request-record.ts";
@@ -21,15 +22,27 @@ export function checkPermissions(
       await limitToGalleries(message, method, caller, galleries);
       return message;
     };
-    check.requireMethod(method, callerFrom(contextValues));
     if (!request.stream) {
       await requirePermitted(request.message);
       return next(request);
+    }
+    try {
+      check.requireMethod(method, callerFrom(contextValues));
+    } catch (refusal) {
+      if (contextValues.get(AUDITED)) await readFirst(request.message);
+      throw refusal;
     }
     recheckPermissions(check, method, contextValues);
     if (method.methodKind === "bidi_streaming") return next(request);
     return next({ ...request, message: mapMessages(request.message, requirePermitted) });
   };
+}
+
+/** Reads the first message of a stream, which has the gallery for the audit line. */
+async function readFirst(messages: AsyncIterable<Message>): Promise<void> {
+  await messages[Symbol.asyncIterator]()
+    .next()
+    .catch(() => {});
 }
 
 /** Lets the check of a stream's caller, which goes on until the stream ends, notice what is switched off meanwhile. */

@@ -18,7 +18,6 @@ export async function* exportGallery(
   { galleries }: Pick<GalleryServiceOptions, "galleries">,
 ): AsyncGenerator<MessageInitShape<typeof ExportGalleryResponseSchema>> {
   requireId("gallery_id", galleryId);
-  addToAudit(context.values, { gallery: galleryId });
   const record = admittedRecordFrom(context.values);
   const { userId } = record.caller;
   const findGallery = () => orUnavailable(() => galleries.getGallery(userId, galleryId));

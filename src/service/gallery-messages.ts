@@ -16,10 +16,15 @@ const MAX_DISTANCE = 0.9;
 const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
 
+/** Whether a text is a valid id. */
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
+
 /** Throws ServiceError `badRequest` unless a field has a valid id. */
 export function requireId(field: string, id: string): void {
   if (id === "") throw missingError(field);
-  requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
+  requireValid(field, isId(id), "must be 1 to 128 letters and digits and . _ ~ -");
 }
 
 /** The id that stands for all galleries of a user. */

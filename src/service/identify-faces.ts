@@ -37,7 +37,6 @@ export async function identifyFaces(
   requireId("gallery_id", galleryId);
   requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
   requireDistance(maxDistance);
-  addToAudit(context.values, { gallery: galleryId });
   const caller = callerFrom(context.values);
   const { userId } = caller;
   const isWithinThreshold = !options.permissions.has(caller, "wide-distance");

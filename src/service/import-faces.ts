@@ -52,7 +52,6 @@ export async function importFaces(
     for await (const request of requests) {
       if (galleryId === "") requireId("gallery_id", request.galleryId);
       galleryId ||= request.galleryId;
-      addToAudit(context.values, { gallery: galleryId });
       const isSame = request.galleryId === "" || request.galleryId === galleryId;
       requireValid("gallery_id", isSame, "must be the same for all faces");
       batch.push(faceToImport(request, model, caller.plan));

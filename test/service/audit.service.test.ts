@@ -8,7 +8,7 @@ import { MAX_ENROLMENT_BATCH } from "../../src/galleries/gallery-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { AUDITING } from "../../src/service/audit-requests.ts";
 import { readAudit } from "../support/audit.ts";
-import { createGalleryClient, MODEL, type TestPerson, testPeople } from "../support/galleries.ts";
+import { createGalleryClient, errorOf, MODEL, type TestPerson, testPeople } from "../support/galleries.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 
 const ADDRESS = "203.0.113.9";
@@ -68,6 +68,12 @@ const [ann, bob] = testPeople(2, 1) as [TestPerson, TestPerson];
 const embeddingOf = ({ values }: { readonly values: number[] }) => ({ values, model: MODEL });
 const enrol = { source: { embedding: embeddingOf(ann) }, displayName: "Ann Smith" };
 const importLine = (personId: string) => JSON.stringify({ personId, embedding: embeddingOf(bob) });
+
+/** The messages of an import. */
+async function* facesFor(galleryId: string, count = 1) {
+  for (const { values, ...ids } of testPeople(count, 2))
+    yield { galleryId, ...ids, embedding: embeddingOf({ values }) };
+}
 
 type Work = () => ReturnType<typeof call>;
 /** An operation and its audit lines. The cases are called in order. */
@@ -235,6 +241,35 @@ describe("the audit trail", () => {
       expect(text, secret).not.toContain(secret);
   });
 
+  test("has the gallery of what a key may not do, unless it is no id", async () => {
+    const { key } = (await call("POST", "account/keys", { scopes: ["account"] })).body;
+    const denied = { gallery: "next", phase: "end", outcome: "SCOPE_MISSING" };
+    for (const [verb, to, body] of [
+      ["POST", "galleries", { galleryId: "next" }],
+      ["POST", "galleries/next:identify", probe],
+      ["POST", "galleries/next/people/p1/faces", enrol],
+      ["DELETE", "galleries/next"],
+      ["GET", "galleries/next:export"],
+      ["GET", "galleries/next/people/p1:export"],
+      ["POST", "galleries/next:import", `${importLine("p1")}\n`],
+    ] as const)
+      expect((await call(verb, to, body, key)).lines, to).toMatchObject([denied]);
+    for (const [verb, to, body] of [
+      ["DELETE", "galleries/Ann%20Smith"],
+      ["GET", "galleries/Ann%20Smith:export"],
+      ["POST", "galleries/next:import", "Ann"],
+    ] as const) {
+      const [line, ...others] = (await call(verb, to, body, key)).lines;
+      expect([line!.outcome, others]).toEqual(["SCOPE_MISSING", []]);
+      expect(line).not.toHaveProperty("gallery");
+    }
+    expect(await errorOf(createGalleryClient(service, key).importFaces(facesFor("next")))).toEqual([
+      "PermissionDenied",
+      "SCOPE_MISSING",
+    ]);
+    expect(readAudit(path).at(-1)).toMatchObject({ operation: "ImportFaces", ...denied });
+  });
+
   test("reading leaves no lines", async () => {
     for (const to of [
       "galleries",
@@ -260,14 +295,8 @@ describe("the audit trail", () => {
 
   test("an export that the client leaves ends with what was read", async () => {
     await call("POST", "galleries", { galleryId: "exported" });
-    const values = testPeople(3_000, 2);
     const client = createGalleryClient(service, USER);
-    await client.importFaces(
-      (async function* () {
-        for (const { values: v, ...ids } of values)
-          yield { galleryId: "exported", ...ids, embedding: embeddingOf({ values: v }) };
-      })(),
-    );
+    await client.importFaces(facesFor("exported", 3_000));
     const leaving = new AbortController();
     const read = async () => {
       for await (const _ of client.exportGallery({ galleryId: "exported" }, leaving)) leaving.abort();

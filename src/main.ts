@@ -11,7 +11,7 @@ import { ExpirySweep } from "./galleries/expiry-sweep.ts";
 import type { GalleryStore } from "./galleries/gallery-store.ts";
 import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
-import type { ExpiryOptions } from "./galleries/sql-expiry.ts";
+import type { ExpiryObserver } from "./galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
@@ -33,7 +33,7 @@ import {
   type StartedParts,
 } from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
-import { formatExpiryLine } from "./service/audit-expiry.ts";
+import { auditExpiry } from "./service/audit-expiry.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -83,12 +83,12 @@ export async function startService(
     const store = resources.add(createSqlStore(database));
     const masterKeys = parseMasterKeys(config.templateKey);
     await requireMasterKeys(database, masterKeys);
-    const onExpiry = createExpiryObserver(auditTrail, metrics);
-    const galleries = createSqlGalleryStore(database, { keys: masterKeys, onExpiry });
+    const expiryObserver = createExpiryObserver(auditTrail, metrics);
+    const galleries = createSqlGalleryStore(database, { keys: masterKeys, ...expiryObserver });
     galleries.finishDeletions();
     const onSweepError = (error: unknown) => log.warn({ event: "expiry failed", cause: String(error) });
     resources.add(new ExpirySweep(galleries, { onError: onSweepError }));
-    const searcher = resources.add(openSearch(config, log, metrics, onExpiry));
+    const searcher = resources.add(openSearch(config, log, metrics, expiryObserver));
     started.searcher = searcher;
     const userId = await ensureTrialUser({
       store,
@@ -174,13 +174,15 @@ export async function startService(
 }
 
 /** Audits and counts what was removed because its time was over. */
-function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryOptions["onExpiry"] {
-  return (expired) => {
-    for (const expiry of expired) {
-      // A line that cannot be written now is kept, so this never rejects.
-      auditTrail.keep(formatExpiryLine(expiry)).catch(() => {});
-      metrics.observeExpiry(expiry.personId === undefined ? "gallery" : "person");
-    }
+function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryObserver {
+  const { onDue, onExpiry } = auditExpiry(auditTrail);
+  return {
+    onDue,
+    onExpiry: (expired) => {
+      onExpiry(expired);
+      for (const { personId } of expired)
+        metrics.observeExpiry(personId === undefined ? "gallery" : "person");
+    },
   };
 }
 
@@ -189,7 +191,7 @@ function openSearch(
   config: Config,
   log: Log,
   metrics: Metrics,
-  onExpiry: ExpiryOptions["onExpiry"],
+  expiryObserver: ExpiryObserver,
 ): SearchProcess {
   return new SearchProcess({
     location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
@@ -206,7 +208,7 @@ function openSearch(
       log.warn({ event: "search process output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
     onSearch: metrics.observeSearch,
     onLoad: metrics.observeLoad,
-    onExpiry,
+    ...expiryObserver,
     // The cause `replaced` means that the database was restored, or taken over by a standby that lagged.
     onReload: (galleryId, cause) =>
       log.warn({ event: "gallery reloaded", resource: `galleries/${galleryId}`, cause }),

@@ -27,13 +27,17 @@ export type SearchMessage =
   | { readonly type: "search"; readonly id: number; readonly request: SearchRequest }
   | { readonly type: "preload"; readonly id: number; readonly count: number }
   | { readonly type: "cancel"; readonly id: number }
+  /** The answer to `due`. */
+  | { readonly type: "remove"; readonly id: number }
   | { readonly type: "ping" };
 
 /** What the search process sends. */
 export type SearchProcessMessage =
   | { readonly type: "response"; readonly response: SearchResponse }
   | { readonly type: "report"; readonly report: IndexesReport }
-  /** What the process has removed, because its time was over. */
+  /** What the process is going to remove, because its time is over. It waits for `remove`. */
+  | { readonly type: "due"; readonly id: number; readonly due: readonly Expiry[] }
+  /** What the process has removed. */
   | { readonly type: "expired"; readonly expired: readonly Expiry[] }
   | { readonly type: "pong" };
 

@@ -11,7 +11,7 @@ import {
   type SearchResponse,
   type SearchSettings,
 } from "./search-messages.ts";
-import type { Expiry } from "./sql-expiry.ts";
+import type { ExpiryObserver } from "./sql-expiry.ts";
 
 /** Searches galleries. */
 export interface GallerySearcher {
@@ -40,7 +40,7 @@ export interface SearchState extends IndexesSize {
 }
 
 /** Options of the search process. */
-export interface SearchProcessOptions extends SearchSettings {
+export interface SearchProcessOptions extends SearchSettings, Partial<ExpiryObserver> {
   /** Called when the process exits unexpectedly. The next search starts another one. */
   readonly onLoss: (cause: string) => void;
   /** Called when another process responds after a loss. */
@@ -53,8 +53,6 @@ export interface SearchProcessOptions extends SearchSettings {
   readonly onLoad?: (outcome: LoadOutcome, durationMs: number) => void;
   /** Called when a gallery in memory has to be read again. */
   readonly onReload?: (galleryId: string, cause: ReloadCause) => void;
-  /** Called when the process has removed people or galleries, because their time was over. */
-  readonly onExpiry?: (expired: readonly Expiry[]) => void;
   /** How often a process with searches must show that it is not stuck. 5 seconds by default. */
   readonly pingIntervalMs?: number;
 }
@@ -166,7 +164,7 @@ export class SearchProcess implements GallerySearcher {
       onOutput,
       onMessage: (message) => {
         missedPings = 0;
-        this.#receive(message);
+        this.#receive(message, child);
       },
       onExit: (cause) => {
         clearInterval(watch);
@@ -185,15 +183,22 @@ export class SearchProcess implements GallerySearcher {
     return child;
   }
 
-  #receive(message: SearchProcessMessage): void {
+  #receive(message: SearchProcessMessage, child: Program): void {
     if (this.#isLost) {
       this.#isLost = false;
       this.#options.onReplacement?.();
     }
     if (message.type === "report") this.#take(message.report);
+    else if (message.type === "due") this.#announce(message, child);
     else if (message.type === "expired") this.#options.onExpiry?.(message.expired);
     else if (message.type === "response")
       this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
+  }
+
+  #announce({ id, due }: Extract<SearchProcessMessage, { type: "due" }>, child: Program): void {
+    const remove = () => child.send({ type: "remove", id });
+    const announced = this.#options.onDue?.(due) ?? Promise.resolve();
+    announced.then(remove, remove);
   }
 
   #handleExit(cause: string): void {

@@ -17,6 +17,9 @@ import { createSqlGalleryStore } from "./sql-gallery-store.ts";
 let settings: SearchSettings;
 let opening: Promise<GallerySearch> | undefined;
 const running = new Map<number, AbortController>();
+/** The removals that wait for the service. */
+const removals = new Map<number, () => void>();
+let lastRemoval = 0;
 
 // What the last report had, and what has happened since.
 let reportedSize = "";
@@ -37,6 +40,10 @@ const send = connectToParent<SearchMessage, SearchProcessMessage>((message) => {
       break;
     case "cancel":
       running.get(message.id)?.abort();
+      break;
+    case "remove":
+      removals.get(message.id)?.();
+      removals.delete(message.id);
       break;
     case "ping":
       send({ type: "pong" });
@@ -66,6 +73,11 @@ async function open(settings: SearchSettings): Promise<GallerySearch> {
   const { location, calibration, previousCalibration, templateKey, ...limits } = settings;
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }), {
     keys: parseMasterKeys(templateKey),
+    onDue: (due) =>
+      new Promise((remove) => {
+        removals.set(++lastRemoval, remove);
+        send({ type: "due", id: lastRemoval, due });
+      }),
     onExpiry: (expired) => send({ type: "expired", expired }),
   });
   const galleries = new GallerySearch({

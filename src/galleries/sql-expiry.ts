@@ -21,12 +21,23 @@ export interface Expiry {
   readonly faces: number;
 }
 
-/** Options of the removal. */
-export interface ExpiryOptions {
-  /** The clock. */
-  readonly now: () => Date;
+type ExpiredPerson = Expiry & { readonly personId: string };
+
+/** Called about removals. */
+export interface ExpiryObserver {
+  /**
+   * Called before a removal, which waits for it. Replicas that find the same at once all call it, and one of them removes
+   * it. Must not reject.
+   */
+  readonly onDue: (due: readonly Expiry[]) => Promise<void>;
   /** Called when removals are stored; once for each person and gallery. */
   readonly onExpiry: (expired: readonly Expiry[]) => void;
+}
+
+/** Options of the removal. */
+export interface ExpiryOptions extends Partial<ExpiryObserver> {
+  /** The clock. */
+  readonly now: () => Date;
 }
 
 /** Removes what has expired, in small transactions. */
@@ -72,65 +83,69 @@ export class ExpiryRemoval {
 
   async #removeInBatches(galleryKey: string, signal: AbortSignal | undefined): Promise<void> {
     const database = this.#database;
+    const { now, onDue, onExpiry } = this.#options;
     while (!signal?.aborted) {
-      const { expired, isLast } = await database.runTransaction(
-        removeBatch(galleryKey, this.#options.now(), database.exclusiveRowLockClause),
+      const time = now();
+      const due = await database.runTransaction(findDue(galleryKey, time));
+      if (due.length === 0) return;
+      await onDue?.(due);
+      const expired = await database.runTransaction(
+        removeDue(galleryKey, time, due, database.exclusiveRowLockClause),
       );
-      if (expired.length > 0) {
-        this.#options.onExpiry(expired);
-        database.startErasure(expired[0]!.personId === undefined ? "galleries" : "rows");
-      }
-      if (isLast) return;
+      if (expired.length === 0) continue;
+      onExpiry?.(expired);
+      database.startErasure(expired[0]!.personId === undefined ? "galleries" : "rows");
     }
   }
 }
 
-/**
- * Hides a gallery that has expired, to be deleted, or removes people who have. Replicas wait for the lock of the gallery,
- * so each person is removed by one of them.
- */
-function* removeBatch(
-  key: string,
-  now: Date,
-  exclusiveRowLockClause: string,
-): TransactionScript<{ readonly expired: readonly Expiry[]; readonly isLast: boolean }> {
+/** Finds whether a gallery has expired, or people of it, as many as one transaction removes. */
+function* findDue(key: string, now: Date, lockClause = ""): TransactionScript<readonly Expiry[]> {
   const [row] = yield {
-    sql: `select * from galleries where key = $1 and id is not null ${exclusiveRowLockClause}`,
+    sql: `select * from galleries where key = $1 and id is not null ${lockClause}`,
     values: [key],
   };
-  if (!row) return { expired: [], isLast: true };
+  if (!row) return [];
   const { id: galleryId, expiresAt, faces } = galleryFromRow(row);
   const of = { userId: String(row.user_id), galleryId };
-  if (expiresAt && expiresAt <= now) {
-    yield { sql: "update galleries set id = null, alias = null where key = $1", values: [key] };
-    return { expired: [{ ...of, personId: undefined, faces }], isLast: true };
-  }
-  const due = yield {
+  if (expiresAt && expiresAt <= now) return [{ ...of, personId: undefined, faces }];
+  const people = yield {
     sql: `select id, (select count(*) from gallery_faces faces
         where faces.gallery_key = people.gallery_key and faces.person_id = people.id) as faces
       from gallery_people people where gallery_key = $1 and expires_at <= $2 order by expires_at limit ${BATCH}`,
     values: [key, now.toISOString()],
   };
   let faceCount = 0;
-  const people = due
-    .map((person) => ({ personId: String(person.id), faces: Number(person.faces) }))
-    .filter(({ faces }) => {
-      faceCount += faces;
+  return people
+    .map((person) => ({ ...of, personId: String(person.id), faces: Number(person.faces) }))
+    .filter((person) => {
+      faceCount += person.faces;
       return faceCount <= BATCH;
     });
-  if (people.length > 0) yield* removePeople(key, people);
-  return {
-    expired: people.map((person) => ({ ...of, ...person })),
-    isLast: people.length === due.length && due.length < BATCH,
-  };
+}
+
+/**
+ * Hides a gallery that has expired, to be deleted, or removes people who have. Replicas wait for the lock of the gallery,
+ * so each person is removed by one of them. Returns what was removed of what had been found.
+ */
+function* removeDue(
+  key: string,
+  now: Date,
+  found: readonly Expiry[],
+  exclusiveRowLockClause: string,
+): TransactionScript<readonly Expiry[]> {
+  const ids = new Set(found.map(({ personId }) => personId));
+  const due = (yield* findDue(key, now, exclusiveRowLockClause)).filter(({ personId }) => ids.has(personId));
+  if (due.length === 0) return [];
+  if (due[0]!.personId === undefined)
+    yield { sql: "update galleries set id = null, alias = null where key = $1", values: [key] };
+  else yield* removePeople(key, due as readonly ExpiredPerson[]);
+  return due;
 }
 
 /** Removes people with all faces. */
-function* removePeople(
-  key: string,
-  people: readonly { readonly personId: string; readonly faces: number }[],
-): TransactionScript<void> {
-  const ids = JSON.stringify({ ...people });
+function* removePeople(key: string, people: readonly ExpiredPerson[]): TransactionScript<void> {
+  const ids = JSON.stringify({ ...people.map(({ personId }) => ({ personId })) });
   for (const [table, column] of [
     ["gallery_faces", "person_id"],
     ["gallery_people", "id"],

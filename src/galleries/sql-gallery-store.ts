@@ -45,9 +45,9 @@ export interface GalleryStoreOptions extends Partial<ExpiryOptions> {
 /** Creates a gallery store on a database whose schema is up to date. By default, with the clock of the system. */
 export function createSqlGalleryStore(
   database: SqlDatabase,
-  { keys = NO_MASTER_KEYS, now = () => new Date(), onExpiry = () => {} }: GalleryStoreOptions = {},
+  { keys = NO_MASTER_KEYS, now = () => new Date(), ...observer }: GalleryStoreOptions = {},
 ): GalleryStore {
-  const expiry = new ExpiryRemoval(database, { now, onExpiry });
+  const expiry = new ExpiryRemoval(database, { now, ...observer });
 
   /** Reads galleries by $1, the id of the user, $2, and from $4 on. Before, removes what has expired in them. */
   async function readGalleries(

@@ -1,11 +1,29 @@
 import { fingerprintOf } from "../accounts/key.ts";
 import { formatAuditLine } from "../audit/audit-line.ts";
-import type { Expiry } from "../galleries/sql-expiry.ts";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import type { Expiry, ExpiryObserver } from "../galleries/sql-expiry.ts";
 
-/** Formats the audit line of a person or gallery that was removed because its time was over. */
-export function formatExpiryLine({ userId, galleryId, personId, faces }: Expiry): string {
+/**
+ * Audits what is removed because its time is over, with a line before and after. Lines that cannot be written now are
+ * kept: nobody is stored for longer because the trail fails.
+ */
+export function auditExpiry(trail: AuditTrail): ExpiryObserver {
+  return {
+    onDue: async (due) => {
+      await Promise.all(due.map((expiry) => trail.keep(formatExpiryLine(expiry, { phase: "start" }))));
+    },
+    onExpiry: (expired) => {
+      for (const expiry of expired)
+        trail.keep(formatExpiryLine(expiry, { phase: "end", outcome: "ok" })).catch(() => {});
+    },
+  };
+}
+
+function formatExpiryLine(
+  { userId, galleryId, personId, faces }: Expiry,
+  phase: { readonly phase: "start" } | { readonly phase: "end"; readonly outcome: "ok" },
+): string {
   return formatAuditLine({
-    phase: "end",
     operation: personId === undefined ? "ExpireGallery" : "ExpirePerson",
     source: "expiry",
     user: fingerprintOf(userId),
@@ -16,6 +34,6 @@ export function formatExpiryLine({ userId, galleryId, personId, faces }: Expiry)
     gallery: galleryId,
     ...(personId !== undefined && { people: [personId] }),
     faces,
-    outcome: "ok",
+    ...phase,
   });
 }

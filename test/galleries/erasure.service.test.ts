@@ -8,11 +8,14 @@ import { join } from "node:path";
 import Database from "libsql";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
+import { createAuditTrail } from "../../src/audit/create-audit-trail.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { ErasureCallbacks } from "../../src/database/sql-database.ts";
 import type { NewFace } from "../../src/galleries/gallery-store.ts";
 import type { Expiry } from "../../src/galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { auditExpiry } from "../../src/service/audit-expiry.ts";
+import { readAudit } from "../support/audit.ts";
 import { MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
 import { addUser, createUser } from "../support/store-contract.ts";
 
@@ -114,8 +117,9 @@ test("no earlier name of a person or a gallery, and no id of a deleted person, s
   await database.close();
 });
 
-test("a process that is killed while it removes who has expired leaves the rest to another one", async () => {
+test("a process that is killed while it removes who has expired leaves the rest to another one, and a line for each", async () => {
   const dataDir = join(folder, `${++folders}`);
+  const audit = `${dataDir}.jsonl`;
   const opened = await open(dataDir);
   await createGallery(opened);
   const expiresAt = new Date(Date.now() + 86_400_000);
@@ -128,22 +132,33 @@ test("a process that is killed while it removes who has expired leaves the rest 
     const { openDatabase } = await import(${compiled("database/open-database.js")});
     const { createSqlGalleryStore } = await import(${compiled("galleries/sql-gallery-store.js")});
     const database = await openDatabase({ dataDir: ${JSON.stringify(dataDir)} });
+    const { createAuditTrail } = await import(${compiled("audit/create-audit-trail.js")});
+    const { auditExpiry } = await import(${compiled("service/audit-expiry.js")});
+    const { onDue } = auditExpiry(createAuditTrail(${JSON.stringify(audit)}, { policy: "stop" }));
     const onExpiry = (expired) => {
       writeSync(1, JSON.stringify(expired));
       process.kill(process.pid, "SIGKILL");
     };
-    const store = createSqlGalleryStore(database, { now: () => new Date(${expiresAt.getTime()}), onExpiry });
+    const now = () => new Date(${expiresAt.getTime()});
+    const store = createSqlGalleryStore(database, { now, onDue, onExpiry });
     await store.removeExpired(new AbortController().signal);`;
   const child = spawnSync("node", ["--input-type=module", "-e", program], { encoding: "utf8" });
   expect(child).toMatchObject({ signal: "SIGKILL", stderr: "" });
   const expired = JSON.parse(child.stdout) as Expiry[];
   expect(expired.length).toBeGreaterThan(0);
   expect(expired.length).toBeLessThan(FACES.length);
-  const onExpiry = (some: readonly Expiry[]) => void expired.push(...some);
-  const other = createSqlGalleryStore(opened.database, { now: () => expiresAt, onExpiry });
+  const peopleOf = (phase: string) =>
+    readAudit(audit).flatMap((line) => (line.phase === phase ? line.people! : []));
+  const removed = expired.map(({ personId }) => personId!);
+  expect([peopleOf("start").toSorted(), peopleOf("end")]).toEqual([removed.toSorted(), []]);
+
+  const trail = createAuditTrail(audit, { policy: "stop" });
+  const other = createSqlGalleryStore(opened.database, { now: () => expiresAt, ...auditExpiry(trail) });
   await other.removeExpired(new AbortController().signal);
-  const removed = new Set(expired.map(({ personId }) => personId));
-  expect(removed.size).toBe(FACES.length);
+  await trail.close();
+  const all = FACES.map(({ personId }) => personId).toSorted();
+  expect([...removed, ...peopleOf("end")].toSorted()).toEqual(all);
+  expect(peopleOf("start").toSorted()).toEqual(all);
   expect(await other.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
   expect(await countTraces(dataDir)).toBe(0);
 });

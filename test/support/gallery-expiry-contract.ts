@@ -42,10 +42,13 @@ export function describeExpiryContract(kind: string, { createLocation, executeAt
       await createGallery("g");
     });
 
-    async function openStore(onExpiry = (some: readonly Expiry[]) => void expired.push(...some)) {
+    async function openStore(
+      onExpiry = (some: readonly Expiry[]) => void expired.push(...some),
+      onDue = async (_due: readonly Expiry[]) => {},
+    ) {
       const database = await openDatabase(location);
       onTestFinished(() => database.close());
-      return createSqlGalleryStore(database, { now: () => now, onExpiry });
+      return createSqlGalleryStore(database, { now: () => now, onDue, onExpiry });
     }
 
     const createGallery = (id: string, expiresAt?: Date, limits = NO_LIMITS) =>
@@ -241,8 +244,17 @@ export function describeExpiryContract(kind: string, { createLocation, executeAt
 
       test("removes what has expired, exactly once, if replicas share the database", async () => {
         const reports: Expiry[][] = [[], []];
+        const announced: string[][] = [[], []];
         const replicas = await Promise.all(
-          reports.map((report) => openStore((some) => void report.push(...some))),
+          reports.map((report, i) =>
+            openStore(
+              (some) => {
+                expect(announced[i]).toEqual(expect.arrayContaining(ids(some)));
+                report.push(...some);
+              },
+              async (due) => void announced[i]!.push(...ids(due)),
+            ),
+          ),
         );
         const { key, revision, token } = await store.getGallery(ANN.id, "g");
         expect(expired).toHaveLength(1_000);

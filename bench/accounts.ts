@@ -63,7 +63,13 @@ const searcher = new SearchProcess({
   onLoss: console.error,
   onOutput: console.error,
 });
-await ensureTrialUser({ store, key: USER, dataDir: undefined, mayGenerate: false });
+await ensureTrialUser({
+  store,
+  key: USER,
+  dataDir: undefined,
+  mayGenerate: false,
+  runAudited: (_, create) => create(),
+});
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });

@@ -34,6 +34,7 @@ import {
 } from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
 import { auditExpiry } from "./service/audit-expiry.ts";
+import { auditTrialUser } from "./service/audit-trial-user.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -95,6 +96,7 @@ export async function startService(
       key: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
       mayGenerate: isLoopback(config.host),
+      runAudited: auditTrialUser(auditTrail),
     });
     if (config.trialUser !== undefined && userId === undefined)
       log.warn({ event: "trial user has another key", cause: "VISAGE_TRIAL_USER was rotated or revoked" });

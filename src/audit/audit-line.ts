@@ -35,7 +35,7 @@ export const AUDIT_FIELDS: Readonly<Record<keyof AuditLine | "time" | "event" | 
   phase: "`start` before the effect, `end` when the outcome is known.",
   operation: "The method of the API, such as `EnrolFace`.",
   source:
-    "`command line` if a command used the database itself, `expiry` if a time was over; otherwise missing.",
+    "`command line` if a command used the database itself, `expiry` if a time was over, `service start` for the trial user; otherwise missing.",
   user: "Fingerprint of the user, or `admin`.",
   key: "Fingerprint of the API key of the request. The admin key and a client certificate have none.",
   key_name: "Name of this API key, if it has one.",

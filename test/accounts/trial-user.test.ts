@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { AccountStore } from "../../src/accounts/account-store.ts";
+import type { AccountStore, User } from "../../src/accounts/account-store.ts";
 import { hashKey } from "../../src/accounts/key.ts";
 import { ensureTrialUser, trialUserPath } from "../../src/accounts/trial-user.ts";
 import { addTestUser, newKey, openTestStore } from "../support/accounts.ts";
@@ -18,9 +18,11 @@ beforeEach(async () => {
   onTestFinished(() => rm(dataDir, { recursive: true }));
 });
 
-const ensureConfigured = () => ensureTrialUser({ store, key: KEY, dataDir: undefined, mayGenerate: false });
+const runAudited = (_user: User, create: () => Promise<void>) => create();
+const ensureConfigured = () =>
+  ensureTrialUser({ store, key: KEY, dataDir: undefined, mayGenerate: false, runAudited });
 const ensureGenerated = (mayGenerate = true) =>
-  ensureTrialUser({ store, key: undefined, dataDir, mayGenerate });
+  ensureTrialUser({ store, key: undefined, dataDir, mayGenerate, runAudited });
 
 /** Replaces the key of the only user. */
 async function rotate(expiresAt: Date): Promise<void> {

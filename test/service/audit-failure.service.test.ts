@@ -15,11 +15,22 @@ import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 const [ann] = testPeople(1, 1) as [TestPerson];
 const enrol = { source: { embedding: { values: ann.values, model: MODEL } } };
 
+/** A data folder with the trial user and the gallery `made`. */
+async function createDataDir(): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), "visage-audit-failure-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const writable = await startTestService({ VISAGE_DATA_DIR: dataDir });
+  await createGalleryClient(writable, USER).createGallery({ galleryId: "made" });
+  await writable.close();
+  return dataDir;
+}
+
 describe.each(["stop", "continue"] as const)(
   "while the trail cannot be written, with the policy %s",
   (policy) => {
     test("audited operations obey it, and others go on", async () => {
       const failing = await startTestService({
+        VISAGE_DATA_DIR: await createDataDir(),
         VISAGE_AUDIT: "/dev/full",
         VISAGE_AUDIT_FAILURE: policy,
         VISAGE_ADMIN_KEY: ADMIN_KEY,
@@ -50,15 +61,12 @@ describe.each(["stop", "continue"] as const)(
 );
 
 test("a search whose line cannot be written is not answered", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "visage-search-"));
-  onTestFinished(() => rmSync(dataDir, { recursive: true }));
-  const writable = await startTestService({ VISAGE_DATA_DIR: dataDir });
-  const client = createGalleryClient(writable, USER);
-  await client.createGallery({ galleryId: "g" });
-  await writable.close();
-  const failing = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_AUDIT: "/dev/full" });
+  const failing = await startTestService({
+    VISAGE_DATA_DIR: await createDataDir(),
+    VISAGE_AUDIT: "/dev/full",
+  });
   onTestFinished(() => failing.close());
-  const search = { galleryId: "g", source: embeddingSource(ann.values) };
+  const search = { galleryId: "made", source: embeddingSource(ann.values) };
   expect(await errorOf(createGalleryClient(failing, USER).identifyFaces(search))).toEqual([
     "Unavailable",
     "AUDIT_UNAVAILABLE",
@@ -69,4 +77,11 @@ test("a file that cannot be opened stops the start", async () => {
   await expect(startTestService({ VISAGE_AUDIT: join(tmpdir(), "no-such-folder", "audit") })).rejects.toThrow(
     "The file of VISAGE_AUDIT cannot be opened: ENOENT",
   );
+});
+
+test("a first start that cannot be audited creates no trial user", async () => {
+  const settings = { VISAGE_AUDIT: "/dev/full", VISAGE_ADMIN_KEY: ADMIN_KEY };
+  await expect(startTestService(settings)).rejects.toThrow("The audit trail cannot be written: ENOSPC");
+  const service = await startTestService({ ...settings, VISAGE_AUDIT_FAILURE: "continue" });
+  await service.close();
 });

@@ -229,8 +229,7 @@ describe("the audit trail", () => {
     const tested = new Set(CASES.map(([operation]) => operation.toLowerCase()));
     expect([...tested].toSorted()).toEqual(audited.toSorted());
     const fields = new Set(readAudit(path).flatMap(Object.keys));
-    // The command line is tested elsewhere.
-    expect([...fields, "source"].toSorted()).toEqual(Object.keys(AUDIT_FIELDS).toSorted());
+    expect([...fields].toSorted()).toEqual(Object.keys(AUDIT_FIELDS).toSorted());
   });
 
   test("has no key, no name and no embedding", () => {
@@ -268,6 +267,17 @@ describe("the audit trail", () => {
       "SCOPE_MISSING",
     ]);
     expect(readAudit(path).at(-1)).toMatchObject({ operation: "ImportFaces", ...denied });
+  });
+
+  test("begins with the trial user, which the start creates once", () => {
+    const created = { operation: "CreateUser", source: "service start", user: "admin" };
+    const user = { target_user: fingerprint, plan: "unlimited" };
+    const lines = readAudit(path).filter(({ source }) => source === "service start");
+    expect(lines).toEqual(readAudit(path).slice(0, 2));
+    expect(lines).toMatchObject([
+      { ...created, ...user, phase: "start" },
+      { ...created, ...user, phase: "end", outcome: "ok" },
+    ]);
   });
 
   test("reading leaves no lines", async () => {

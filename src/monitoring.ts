@@ -95,7 +95,7 @@ export function readServiceState(
     server: server?.status(),
     accountsAvailable: authenticator?.accountsAvailable,
     erasureDelayed: database?.isErasureDelayed,
-    auditFailing: auditTrail?.isFailing,
+    audit: auditTrail,
     galleries: searcher?.state,
     droppedLogLines: log.droppedLines,
   };

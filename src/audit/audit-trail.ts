@@ -61,6 +61,7 @@ export class AuditTrail {
   #failure: { readonly since: Date; readonly error: AuditError } | undefined;
   /** Kept lines for which there was no room, since the last line about a gap. */
   #lost = 0;
+  readonly #lines = { written: 0, lost: 0 };
   #writing: Promise<void> | undefined;
 
   constructor(output: AuditOutput, options: AuditTrailOptions) {
@@ -76,6 +77,11 @@ export class AuditTrail {
   /** Whether the last write has failed, or takes too long. */
   get isFailing(): boolean {
     return this.#failure !== undefined;
+  }
+
+  /** Number of lines that were written, and of kept lines for which there was no room. */
+  get lines(): { readonly written: number; readonly lost: number } {
+    return this.#lines;
   }
 
   /** Throws AuditError if an operation must not begin now. */
@@ -117,7 +123,10 @@ export class AuditTrail {
     const hasRoom = () => this.#waitingBytes + bytes <= MAX_WAITING_BYTES;
     if (!hasRoom() && !this.#failure) this.#fail(new Error("too many lines wait"));
     if (this.#failure && !(isKept && hasRoom())) {
-      if (isKept) this.#lost++;
+      if (isKept) {
+        this.#lost++;
+        this.#lines.lost++;
+      }
       return Promise.resolve(this.#failure.error);
     }
     return new Promise((settle) => {
@@ -146,6 +155,7 @@ export class AuditTrail {
     try {
       await this.#output.append(lines);
       for (const { settle } of this.#batch) settle(undefined);
+      this.#lines.written += this.#batch.length;
       this.#batch = [];
       if (gap) this.#recover(lost);
     } catch (error) {

@@ -35,8 +35,14 @@ export interface ServiceState {
   readonly accountsAvailable: boolean | undefined;
   /** Whether deleted rows have been in the database file for a while. Undefined before the database is open. */
   readonly erasureDelayed: boolean | undefined;
-  /** Whether lines of the audit trail cannot be written. Undefined before it is open. */
-  readonly auditFailing: boolean | undefined;
+  /** The audit trail. Undefined before it is open. */
+  readonly audit:
+    | {
+        /** Whether lines cannot be written. */
+        readonly isFailing: boolean;
+        readonly lines: { readonly written: number; readonly lost: number };
+      }
+    | undefined;
   /** The search of galleries. */
   readonly galleries: GalleryState | undefined;
   /** Log lines dropped because the reader was too slow. */
@@ -183,7 +189,17 @@ function addStateMetrics(registry: Registry, readState: () => ServiceState): voi
   addGauge(
     "visage_audit_failing",
     "1 while lines of the audit trail cannot be written, otherwise 0",
-    ({ auditFailing }) => (auditFailing === undefined ? undefined : Number(auditFailing)),
+    ({ audit }) => audit && Number(audit.isFailing),
+  );
+  addCounter(
+    "visage_audit_lines_total",
+    "Lines written to the audit trail",
+    ({ audit }) => audit?.lines.written ?? 0,
+  );
+  addCounter(
+    "visage_audit_lines_lost_total",
+    "Lines of the audit trail that could neither be written nor kept in memory",
+    ({ audit }) => audit?.lines.lost ?? 0,
   );
   addCounter(
     "visage_worker_restarts_total",

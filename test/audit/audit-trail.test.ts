@@ -74,6 +74,7 @@ test("continue: operations go on, and the lines are written later up to a limit"
   const lines = appended.join("").trim().split("\n");
   expect(lines.slice(0, -1).map(({ length }) => length)).toEqual(Array(8).fill(line.length - 1));
   expect(JSON.parse(lines.at(-1)!)).toMatchObject({ event: "audit gap", lost: 2 });
+  expect(trail.lines).toEqual({ written: 8, lost: 2 });
 });
 
 test("stop: lines that wait for a slow write are limited, too", async () => {

@@ -35,7 +35,7 @@ test("deploy/ uses only exported metrics", async () => {
     },
     accountsAvailable: true,
     erasureDelayed: false,
-    auditFailing: false,
+    audit: { isFailing: false, lines: { written: 0, lost: 0 } },
     galleries: { galleries: 0, faces: 0, bytes: 0, evictions: 0, restarts: 0 },
     droppedLogLines: 0,
   }));

@@ -126,7 +126,7 @@ test("docs/operations.md lists every metric", async () => {
     server: undefined,
     accountsAvailable: undefined,
     erasureDelayed: undefined,
-    auditFailing: undefined,
+    audit: undefined,
     galleries: undefined,
     droppedLogLines: 0,
   }));

@@ -95,7 +95,7 @@ const INITIAL_STATE = {
   server: undefined,
   accountsAvailable: undefined,
   erasureDelayed: undefined,
-  auditFailing: undefined,
+  audit: undefined,
   galleries: undefined,
   droppedLogLines: 3,
 };

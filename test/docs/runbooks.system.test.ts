@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import {
@@ -25,11 +26,17 @@ const hasTools = (...tools: string[]) =>
 const [before, after, late] = testPeople(3, 7);
 const PEOPLE = 50;
 
+const createTemplateKey = () => randomBytes(32).toString("base64");
+const ENCRYPTIONS: readonly [string, Environment][] = [
+  ["plain", {}],
+  ["encrypted", { VISAGE_TEMPLATE_KEY: createTemplateKey() }],
+];
+
 let folder: string;
-beforeAll(() => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "visage-runbooks-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the commands of a section of the runbooks in a folder. */
 async function runSection(heading: string, env: Environment): Promise<string> {
@@ -93,15 +100,25 @@ async function expectRestored(galleries: GalleryClient): Promise<void> {
   expect([PEOPLE + 1, PEOPLE + 2]).toContain(gallery!.peopleCount);
 }
 
+/** Expects that no service starts without the master key of encrypted templates. */
+async function expectOtherKeysRejected(env: Environment): Promise<void> {
+  if (env.VISAGE_TEMPLATE_KEY === undefined) return;
+  for (const VISAGE_TEMPLATE_KEY of [createTemplateKey(), ""])
+    await expect(startTestService({ ...env, VISAGE_TEMPLATE_KEY })).rejects.toThrow(
+      /^VISAGE_TEMPLATE_KEY lacks the master key [0-9a-f]{16}, with which templates are encrypted/,
+    );
+}
+
 describe.skipIf(!hasTools("bash", "sqlite3"))("the commands for SQLite", () => {
-  test("back up a database under load and restore it", async () => {
-    const env = { VISAGE_DATA_DIR: join(folder, "data") };
+  test.each(ENCRYPTIONS)("back up a database with %s templates under load and restore it", async (_, key) => {
+    const env = { VISAGE_DATA_DIR: join(folder, "data"), ...key };
     const { service, galleries, stopLoad } = await startWithLoad(env);
     expect(await runSection("Back up SQLite", env)).toBe("ok\n");
     await stopLoad();
     await changeGallery(galleries);
     await service.close();
     await runSection("Restore SQLite", env);
+    await expectOtherKeysRejected(env);
     const restored = await startTestService(env);
     onTestFinished(() => restored.close());
     await expectRestored(createGalleryClient(restored, USER));
@@ -117,16 +134,20 @@ describe.skipIf(!hasPostgres || !hasTools("bash", "pg_dump", "pg_restore", "psql
     });
     afterAll(() => postgres?.remove());
 
-    test("back up a database under load and restore it in place while replicas run", async () => {
-      const env = { VISAGE_DATABASE_URL: postgres.url };
-      const { service, galleries, stopLoad } = await startWithLoad(env);
-      expect(Number(await runSection("Back up PostgreSQL", env))).toBeGreaterThan(8);
-      onTestFinished(() => service.close());
-      await stopLoad();
-      await changeGallery(galleries);
-      expect(await runSection("Restore PostgreSQL", env)).toMatch(/version\s+-+\s+\d+\n/);
-      await expectRestored(galleries);
-    });
+    test.each(ENCRYPTIONS)(
+      "back up a database with %s templates under load and restore it in place while replicas run",
+      async (_, key) => {
+        const env = { VISAGE_DATABASE_URL: await postgres.createDatabase(), ...key };
+        const { service, galleries, stopLoad } = await startWithLoad(env);
+        expect(Number(await runSection("Back up PostgreSQL", env))).toBeGreaterThan(8);
+        onTestFinished(() => service.close());
+        await stopLoad();
+        await changeGallery(galleries);
+        expect(await runSection("Restore PostgreSQL", env)).toMatch(/version\s+-+\s+\d+\n/);
+        await expectRestored(galleries);
+        await expectOtherKeysRejected(env);
+      },
+    );
 
     test("an old version that is started on a newer schema exits and changes nothing", async () => {
       const databaseUrl = await postgres.createDatabase();

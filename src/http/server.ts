@@ -8,7 +8,7 @@ import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection
 import { createAdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
 import type { Permission } from "../permissions.ts";
-import { needsOfMethod } from "../service/method-permissions.ts";
+import { isSwitchedOff } from "../service/method-permissions.ts";
 import { createReflection } from "../service/reflection.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -114,7 +114,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const adminAuthenticator =
     config.adminKey === undefined ? undefined : createAdminAuthenticator(config.adminKey);
   const health = createHealth(services.map(({ service }) => service.typeName));
-  const methodsOff = switchedOffMethods(services, config.off);
+  const methods = services.flatMap(({ service }) => service.methods);
+  const methodsOff = methods.filter((method) => isSwitchedOff(method, config.off));
   const reflection = createReflection(
     [
       ...services.map(({ service }) => service.file),
@@ -182,6 +183,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     createListener: (warmUpAuthenticator) => createListener(warmUpAuthenticator, []),
     port: options.credentials ? undefined : address,
     image: options.warmUpImage,
+    off: config.off,
   });
   await options.prepare(draining.signal);
   health.setServing(true);
@@ -207,13 +209,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await port.close(config.requestTimeoutMs);
     },
   };
-}
-
-/** Returns the methods that nobody may call. */
-function switchedOffMethods(services: readonly ServedService[], off: readonly Permission[]): DescMethod[] {
-  return services
-    .flatMap(({ service }) => service.methods)
-    .filter((method) => needsOfMethod(method).some((permission) => off.includes(permission)));
 }
 
 /** The id of a method in the OpenAPI document. */

@@ -2,7 +2,11 @@ import { createServer, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
+import type { Permission } from "../permissions.ts";
+import { isSwitchedOff } from "../service/method-permissions.ts";
 import type { RequestListener } from "./exchange.ts";
 
 /** Options of the warm-up. */
@@ -14,7 +18,16 @@ export interface WarmUpOptions {
   readonly port: AddressInfo | undefined;
   /** An image with a face. */
   readonly image: Uint8Array;
+  /** What is switched off for everybody. */
+  readonly off: readonly Permission[];
 }
+
+/** Operations that use a worker, with the fields of their images. The first one that is not switched off runs. */
+const OPERATIONS = [
+  { method: FaceService.method.getFaceVec, path: "/get_face_vec", fields: ["img"] },
+  { method: FaceAnalysisService.method.analyzeImage, path: "/v1/images:analyze", fields: ["image"] },
+  { method: FaceService.method.matchFaces, path: "/match_faces", fields: ["img_1", "img_2"] },
+];
 
 /** A user id, client address and multipart boundary that no client uses. */
 const NAME = "visage-warm-up";
@@ -50,11 +63,13 @@ const WARM_UP_AUTHENTICATOR: Authenticator = {
  * is loaded and compiled. Ignores their results: the workers have tested the networks already. The operation comes
  * through in-process pipes, so that no client can use the authenticator that admits everyone.
  */
-export async function warmUp({ authenticator, createListener, port, image }: WarmUpOptions): Promise<void> {
+export async function warmUp(options: WarmUpOptions): Promise<void> {
+  const { authenticator, createListener, port, off } = options;
   // Not awaited: an account store that is slow or down must not delay the start.
   lookUpAccounts(authenticator).catch(() => {});
   if (port) await probe(port);
-  await runOperations(createListener(WARM_UP_AUTHENTICATOR), image);
+  const operation = OPERATIONS.find(({ method }) => !isSwitchedOff(method, off));
+  if (operation) await runOperation(createListener(WARM_UP_AUTHENTICATOR), operation, options.image);
 }
 
 async function lookUpAccounts(authenticator: Authenticator): Promise<void> {
@@ -69,9 +84,13 @@ async function probe({ address: host, port }: AddressInfo): Promise<void> {
     await sendRequest({ host, port, path: "/healthz", agent: false, signal }).catch(() => {});
 }
 
-async function runOperations(listener: RequestListener, image: Uint8Array): Promise<void> {
+async function runOperation(
+  listener: RequestListener,
+  { path, fields }: (typeof OPERATIONS)[number],
+  image: Uint8Array,
+): Promise<void> {
   const server = createServer(listener);
-  const body = multipartFrom(image);
+  const body = multipartFrom(fields, image);
   const headers = {
     user_id: NAME,
     "content-type": `multipart/form-data; boundary=${NAME}`,
@@ -80,10 +99,7 @@ async function runOperations(listener: RequestListener, image: Uint8Array): Prom
   const run = () => {
     const [client, socket] = createPipe();
     server.emit("connection", Object.assign(socket, { remoteAddress: "127.0.0.1" }));
-    return sendRequest(
-      { method: "POST", path: "/get_face_vec", headers, createConnection: () => client },
-      body,
-    );
+    return sendRequest({ method: "POST", path, headers, createConnection: () => client }, body);
   };
   for (let i = 0; i < REPETITIONS.operation; i++)
     await Promise.all(Array.from({ length: PARALLEL_OPERATIONS }, run));
@@ -98,9 +114,13 @@ function sendRequest(options: RequestOptions, body?: Uint8Array): Promise<string
   });
 }
 
-function multipartFrom(image: Uint8Array): Buffer {
-  const head = `--${NAME}\r\ncontent-disposition: form-data; name="img"; filename="face.png"\r\ncontent-type: image/png\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), image, Buffer.from(`\r\n--${NAME}--\r\n`)]);
+function multipartFrom(fields: readonly string[], image: Uint8Array): Buffer {
+  const parts = fields.flatMap((field) => [
+    `--${NAME}\r\ncontent-disposition: form-data; name="${field}"; filename="face.png"\r\ncontent-type: image/png\r\n\r\n`,
+    image,
+    "\r\n",
+  ]);
+  return Buffer.concat([...parts, `--${NAME}--\r\n`].map((part) => Buffer.from(part)));
 }
 
 /** Creates two connected streams: what is written to one can be read from the other. */

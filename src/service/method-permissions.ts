@@ -108,6 +108,11 @@ export function needsOfMethod(method: DescMethod): readonly Permission[] {
   return ruleOf(method).needs;
 }
 
+/** Whether nobody may call an operation because of what is switched off. */
+export function isSwitchedOff(method: DescMethod, off: readonly Permission[]): boolean {
+  return needsOfMethod(method).some((permission) => off.includes(permission));
+}
+
 /** Returns what a request needs besides what its operation needs. */
 export function needsOfRequest(method: DescMethod, request: Message): readonly Permission[] {
   return ruleOf(method).alsoNeeds?.(request as never) ?? [];

@@ -15,13 +15,21 @@ import { createAdmission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import type { RequestListener } from "../../src/http/exchange.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
+import type { Permission } from "../../src/permissions.ts";
 import { createServices } from "../../src/services.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { openTestStore, storedCount } from "../support/accounts.ts";
 import { createTestLifecycle } from "../support/echo-service.ts";
 
-test("the warm-up looks up accounts, probes the port and runs operations, which cost no quota", async () => {
+const CASES: readonly [Permission[], string[]][] = [
+  [[], ["get_face_vec ok"]],
+  [["embeddings"], ["visage.v1.analyze_image ok"]],
+  [["analyze"], ["match_faces ok"]],
+  [["analyze", "compare"], []],
+];
+
+test.each(CASES)("with %j off, it runs what is left, which costs no quota", async (off, operations) => {
   const seen = new Set<string>();
   const store = await openTestStore();
   const authenticator = createAuthenticator({
@@ -46,6 +54,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     galleries: {} as GalleryStore,
     searcher: {} as GallerySearcher,
     accounts: {} as AccountStore,
+    off,
     hasAdmin: false,
     timeoutMs: 10_000,
     isLegacy: false,
@@ -77,11 +86,12 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
       }),
     port: port.address() as AddressInfo,
     image: createSyntheticFace(),
+    off,
   });
   await authenticator.close();
   // A request ends shortly after its response has arrived.
   await expect.poll(() => lifecycle.inFlight).toBe(0);
-  expect([...seen].toSorted()).toEqual(["GET /healthz", "account", "get_face_vec ok"]);
+  expect([...seen].toSorted()).toEqual(["GET /healthz", "account", ...operations]);
   expect(await storedCount(store)).toBe(0);
 });
 
@@ -94,10 +104,10 @@ test("neither slow accounts nor a port that does not respond delay the start for
   const createListener = (): RequestListener => (_, response) => void response.end();
   const image = createSyntheticFace();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
-  await warmUp({ authenticator, createListener, port: closed, image });
+  await warmUp({ authenticator, createListener, port: closed, image, off: [] });
 
   const mute = createServer(() => {});
   await once(mute.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void mute.close());
-  await warmUp({ authenticator, createListener, port: mute.address() as AddressInfo, image });
+  await warmUp({ authenticator, createListener, port: mute.address() as AddressInfo, image, off: [] });
 });

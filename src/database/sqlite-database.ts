@@ -76,6 +76,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EROFS: "set VISAGE_DATA_DIR to a writable folder",
   ENOSPC: "free some disk space",
   SQLITE_FULL: "free some disk space",
+  SQLITE_IOERR: "the disk may be full or damaged; check it",
   SQLITE_READONLY: "allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
   SQLITE_NOTADB: "the file is damaged; restore it from a backup, or move it away to start without accounts",
   SQLITE_CORRUPT: "the file is damaged; restore it from a backup, or move it away to start without accounts",

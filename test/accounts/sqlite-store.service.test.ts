@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import {
@@ -23,6 +22,7 @@ import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { migrate } from "../../src/database/migrations.ts";
 import { openSqliteDatabase, SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { describeAdministrationContract } from "../support/administration-contract.ts";
+import { canMount, fillDisk, mountDisk } from "../support/disk.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
 import {
   addUser,
@@ -34,10 +34,6 @@ import {
   spawnModule,
 } from "../support/store-contract.ts";
 import { longestTurn } from "../support/turns.ts";
-
-/** Whether this process may mount file systems. */
-const canMount =
-  process.getuid?.() === 0 && spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "t", "/mnt"]).status === 0;
 
 let folder: string;
 let folders = 0;
@@ -158,6 +154,18 @@ describe("the error for an account file that cannot be opened names the file and
     expect(await errorAfter((path) => mkdir(path))).toMatch(/EISDIR.*it is a folder; remove it/);
   });
 
+  test.skipIf(!canMount)("a full disk", async () => {
+    const dataDir = join(folder, `full-${++folders}`);
+    await mkdir(dataDir);
+    mountDisk(dataDir, "2m");
+    await (await openAccountStore({ databaseUrl: undefined, dataDir })).close();
+    for (const part of ["wal", "shm"]) rmSync(join(dataDir, `accounts.db-${part}`), { force: true });
+    fillDisk(dataDir);
+    await expect(openAccountStore({ databaseUrl: undefined, dataDir })).rejects.toThrow(
+      /disk I\/O error\): the disk may be full or damaged; check it$/,
+    );
+  });
+
   test.skipIf(process.getuid?.() === 0)("a file without read permission", async () => {
     const message = await errorAfter(async (path) => {
       await writeFile(path, "");
@@ -240,8 +248,7 @@ describe("a full disk", () => {
     async () => {
       const disk = join(folder, `disk-${++folders}`);
       await mkdir(disk);
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "visage-test", disk]);
-      onTestFinished(() => void execFileSync("umount", ["--lazy", disk]));
+      mountDisk(disk, "4m");
       const ballast = join(disk, "ballast");
       await writeFile(ballast, Buffer.alloc(2 * 1024 * 1024));
       const store = await openAccountStore({ databaseUrl: undefined, dataDir: join(disk, "data") });

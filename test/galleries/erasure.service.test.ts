@@ -1,7 +1,7 @@
 // Erasure from the SQLite file that is interrupted or impossible for a while.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,12 +16,10 @@ import type { Expiry } from "../../src/galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { auditExpiry } from "../../src/service/audit-expiry.ts";
 import { readAudit } from "../support/audit.ts";
+import { canMount, fillDisk, mountDisk } from "../support/disk.ts";
 import { MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
 import { addUser, createUser } from "../support/store-contract.ts";
 
-/** Whether this process may mount file systems. */
-const canMount =
-  process.getuid?.() === 0 && spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "t", "/mnt"]).status === 0;
 const ANN = createUser("ann");
 const FACES = Array.from({ length: 3_000 }, (_, i) => newFace(`p${i}`));
 
@@ -168,8 +166,7 @@ test.skipIf(!canMount)(
   async () => {
     const disk = join(folder, `disk-${++folders}`);
     await mkdir(disk);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "visage-test", disk]);
-    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]));
+    mountDisk(disk, "16m");
     const dataDir = join(disk, "data");
     const reports: string[] = [];
     const opened = await open(dataDir, {
@@ -201,15 +198,3 @@ test.skipIf(!canMount)(
   },
   60_000,
 );
-
-/** Fills a file system to the last byte. Returns the path of the file that does. */
-function fillDisk(disk: string): string {
-  const path = join(disk, "ballast");
-  for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 2))
-    try {
-      for (;;) writeFileSync(path, Buffer.alloc(bytes), { flag: "a" });
-    } catch {
-      // Try a smaller part.
-    }
-  return path;
-}

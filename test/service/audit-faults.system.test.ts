@@ -1,5 +1,5 @@
 // The audit trail on a full disk, with a reader that is gone or slow, and of a service that is killed.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import Database from "libsql";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readAudit } from "../support/audit.ts";
+import { canMount, mountDisk } from "../support/disk.ts";
 import { createGalleryClient, embeddingSource, enrol, errorOf, testPeople } from "../support/galleries.ts";
 import { requestFaceVector, startTestService, USER } from "../support/service.ts";
 
@@ -63,14 +64,11 @@ test("every stored face of a service that is killed has a start line", async () 
   expect(peopleOf("end").length).toBeGreaterThanOrEqual(stored);
 });
 
-const isRoot = process.getuid?.() === 0;
-
-describe.skipIf(!isRoot)("on a full disk", () => {
+describe.skipIf(!canMount)("on a full disk", () => {
   test("nothing is stored or found, and the service recovers by itself", async () => {
     const disk = join(folder, "disk");
     mkdirSync(disk);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
-    onTestFinished(() => void execFileSync("umount", [disk]));
+    mountDisk(disk, "64k");
     const service = await startTestService({ VISAGE_AUDIT: join(disk, "audit.jsonl") });
     onTestFinished(() => service.close());
     const client = createGalleryClient(service, USER);

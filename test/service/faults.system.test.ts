@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { storedCount } from "../support/accounts.ts";
+import { canMount, mountDisk } from "../support/disk.ts";
 import { hasPostgres, lockTables, startPostgres } from "../support/postgres.ts";
 import { requestFaceVector, startTestService } from "../support/service.ts";
 
@@ -13,15 +13,10 @@ const HANGING_MS = 7_000;
 /** A query that hangs is given up after this; nobody who is known should wait for one. */
 const QUERY_TIMEOUT_MS = 4_000;
 
-/** Whether a small file system can be made here, which a full disk needs. */
-const canMount =
-  process.platform === "linux" &&
-  process.getuid?.() === 0 &&
-  spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
-
 test.skipIf(!canMount)("a full disk loses no request and, once it has room again, no count", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "visage-disk-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", dataDir]);
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  mountDisk(dataDir, "2m");
   const service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_LOG_LEVEL: "off" });
   const filler = join(dataDir, "filler");
   try {
@@ -36,10 +31,7 @@ test.skipIf(!canMount)("a full disk loses no request and, once it has room again
     await expect.poll(() => storedCount(store)).toBe(4);
     await store.close();
   } finally {
-    // The mount keeps the folder in place while the service is closed, which removes what is in it.
-    await service.close().catch(() => {});
-    execFileSync("umount", ["--lazy", dataDir]);
-    rmSync(dataDir, { recursive: true, force: true });
+    await service.close();
   }
 });
 

@@ -115,6 +115,11 @@ async function convert(
       total += changed;
       signal.throwIfAborted();
     }
+  } catch (error) {
+    progress.erase();
+    const done = `${formatCount(total, "template", "templates")} ${isEncryption ? "encrypted" : "decrypted"}`;
+    stderr.write(`Stopped with ${done}. Repeat the command for the others.\n`);
+    throw error;
   } finally {
     progress.close();
   }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -9,6 +9,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { ExportGalleryResponse } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { runInProcess } from "../support/command-line.ts";
+import { canMount, fillDisk, mountDisk } from "../support/disk.ts";
 import {
   createGalleryClient,
   enrol,
@@ -149,34 +150,75 @@ test("the key can be replaced while a service enrols and searches", async () => 
   expect(await readGallery(next, "g")).toHaveLength(PEOPLE.length);
 });
 
-test("an encryption that is killed is finished by the next one, while a service runs", async () => {
-  const { client } = await start("");
-  const people = testPeople(3_000, 2);
-  await client.createGallery({ galleryId: "g" });
+/** Starts a service without a key and imports people. */
+async function startWithPlain(people: readonly TestPerson[]) {
+  const service = await start("");
+  await service.client.createGallery({ galleryId: "g" });
   async function* faces() {
     for (const { personId, faceId, values } of people)
       yield { galleryId: "g", personId, faceId, embedding: { values, model: MODEL } };
   }
-  await client.importFaces(faces());
+  await service.client.importFaces(faces());
+  return service;
+}
+
+const runTemplates = (...args: readonly string[]) => runInProcess(["templates", ...args], settingsOf(KEY));
+const statusOf = async () => JSON.parse((await runTemplates("status", "--json")).stdout);
+
+/** Expects that an encryption was interrupted, harms no search, and is finished when it is repeated. */
+async function expectResumed(people: readonly TestPerson[]): Promise<void> {
+  const { plain, encrypted } = await statusOf();
+  expect([plain > 0, encrypted > 0, plain + encrypted]).toEqual([true, true, people.length]);
+  const { client } = await start(KEY);
+  expect(await identify(client, "g", people[0]!)).toEqual(["p0"]);
+  const { code, stdout } = await runTemplates("encrypt");
+  expect([code, stdout]).toEqual([0, expect.stringMatching(`^Encrypted ${plain} templates`)]);
+  expect(await statusOf()).toMatchObject({ plain: 0, encrypted: people.length });
+  expect(await countTraces(people.slice(0, 30))).toBe(0);
+  const last = people.at(-1)!;
+  expect(await identify(client, "g", last)).toEqual([last.personId]);
+}
+
+test("an encryption that is killed is finished by the next one, while a service runs", async () => {
+  const people = testPeople(3_000, 2);
+  const { client } = await startWithPlain(people);
   const program = [join(PACKAGE_ROOT, "dist/src/cli/main.js"), "templates", "encrypt"];
   const child = spawn(process.execPath, program, {
     env: { PATH: process.env.PATH, ...settingsOf(KEY) },
     stdio: "inherit",
   });
-  const statusOf = async () =>
-    JSON.parse((await runInProcess(["templates", "status", "--json"], settingsOf(KEY))).stdout);
   await expect.poll(async () => (await statusOf()).encrypted, { timeout: 20_000 }).toBeGreaterThan(0);
   child.kill("SIGKILL");
   await once(child, "exit");
-  const { plain, encrypted } = await statusOf();
-  expect([plain > 0, plain + encrypted]).toEqual([true, 3_000]);
-  const { client: keyed } = await start(KEY);
-  expect(await identify(keyed, "g", people[0]!)).toEqual(["p0"]);
-  const { code, stdout } = await runInProcess(["templates", "encrypt"], settingsOf(KEY));
-  expect([code, stdout]).toEqual([0, expect.stringMatching(`^Encrypted ${plain} templates`)]);
-  expect(await statusOf()).toMatchObject({ plain: 0, encrypted: 3_000 });
-  expect(await countTraces(people.slice(0, 30))).toBe(0);
-  expect(await identify(keyed, "g", people.at(-1)!)).toEqual(["p2999"]);
+  await expectResumed(people);
   // This service was started without a key, so it says that it lacks one.
   expect(await errorOf(identify(client, "g", people[0]!))).toEqual(["Unavailable", "GALLERIES_UNAVAILABLE"]);
 }, 120_000);
+
+test.skipIf(!canMount)(
+  "an encryption that fills the disk is finished by the next one",
+  async () => {
+    mountDisk(dataDir, "32m");
+    const people = testPeople(3_000, 3);
+    const { close } = await startWithPlain(people);
+    await close();
+    const file = new Database(join(dataDir, "accounts.db"));
+    file.exec("pragma wal_checkpoint(truncate)");
+    file.close();
+    // The encryption of all needs about three times as much.
+    const room = join(dataDir, "room");
+    await writeFile(room, Buffer.alloc(1024 ** 2));
+    const ballast = fillDisk(dataDir);
+    await rm(room);
+    expect(await runTemplates("encrypt")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /\nStopped with [1-9]\d+ templates encrypted\. Repeat the command for the others\.\nvisage: database or disk is full\n$/,
+      ),
+    });
+    await rm(ballast);
+    await expectResumed(people);
+  },
+  60_000,
+);

@@ -81,11 +81,13 @@ export interface Account {
   readonly rights: KeyRights;
 }
 
-/** Number of requests with one outcome, by user, month and operation. */
+/** Number of requests with one outcome, by user, day, key and operation. */
 export interface UsageCount {
   readonly userId: string;
-  /** YYYY-MM (UTC). */
-  readonly month: string;
+  /** YYYY-MM-DD (UTC). */
+  readonly day: string;
+  /** The fingerprint of the key, which may be deleted by now. Empty for a client certificate. */
+  readonly key: string;
   /** Path of the operation without its slash, such as `get_face_vec`. */
   readonly operation: string;
   /** `ok`, or the reason of an error. */
@@ -93,14 +95,21 @@ export interface UsageCount {
   readonly count: number;
 }
 
-/** Number of requests of one or all users with one outcome. */
-export type UsageSum = Omit<UsageCount, "userId">;
+/** Number of requests of one or all users with one outcome, by month and, if selected, by day and key. */
+export interface UsageSum extends Pick<UsageCount, "operation" | "outcome" | "count"> {
+  /** YYYY-MM (UTC). */
+  readonly month: string;
+  readonly day?: string;
+  readonly key?: string;
+}
 
 /** Usage of one or all users over months (YYYY-MM, inclusive). */
 export interface UsageSelection {
   readonly userId?: string | undefined;
   readonly firstMonth: string;
   readonly lastMonth: string;
+  readonly byDay?: boolean;
+  readonly byKey?: boolean;
 }
 
 /** The last use of a key. */
@@ -171,9 +180,9 @@ export interface AccountStore {
   findAccount(selector: UserSelector, month: string): Promise<Account | undefined>;
   /** Adds a batch of counts and uses of keys atomically. Adding a batch with the same id again has no effect. */
   addUsage(batchId: string, counts: readonly UsageCount[], keyUses?: readonly KeyUse[]): Promise<void>;
-  /** Lists usage, optionally of one user or one month. */
-  listUsage(selection?: { readonly userId?: string; readonly month?: string }): Promise<UsageCount[]>;
-  /** Sums usage, by month, operation and descending count. */
+  /** Lists usage, optionally of one user. */
+  listUsage(selection?: { readonly userId?: string }): Promise<UsageCount[]>;
+  /** Sums usage, by month, day, key, operation and descending count. */
   sumUsage(selection: UsageSelection): Promise<UsageSum[]>;
 
   /** Lists users by name. */

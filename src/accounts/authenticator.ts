@@ -10,7 +10,7 @@ import {
 } from "./admission-result.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { type CredentialLookups, type IdentificationFault, identifyUser } from "./identify-user.ts";
-import { hashKey } from "./key.ts";
+import { fingerprintOf, hashKey } from "./key.ts";
 import { MonthClock } from "./month-clock.ts";
 import { MonthlyUsageTable } from "./monthly-usage.ts";
 import { type Rate, TokenBuckets } from "./token-buckets.ts";
@@ -94,9 +94,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const accounts = new AccountCache({ read: readAccount, graceMs, onStoreError, onStoreRecovery });
 
   async function readAccount(credential: string): Promise<Account | undefined> {
-    const month = clock.now().name;
+    const { month } = clock.now();
     const account = await store.findAccount(selectorFrom(credential), month);
-    if (account && month === clock.now().name) {
+    if (account && month === clock.now().month) {
       const { id } = account.user;
       const unsent = usageCounter.unsentSuccesses(id, month);
       monthlyUsage.get(id, month).updateFromStore(account.usedThisMonth, unsent);
@@ -156,13 +156,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /** The usage of the current month, what is left of the quota, and its state with that many requests remaining. */
   function readQuota({ user, plan }: Account) {
-    const { name: month, secondsLeft } = clock.now();
+    const { month, day, secondsLeft } = clock.now();
     const usage = monthlyUsage.get(user.id, month);
     const limit = plan.requestsPerMonth;
     const left = limit === undefined ? Number.POSITIVE_INFINITY : limit - usage.used - usage.inFlight;
     const statusWith = (remaining: number): LimitStatus | undefined =>
       limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsLeft };
-    return { month, usage, left, statusWith };
+    return { day, usage, left, statusWith };
   }
 
   /** Admits a request that is not counted. */
@@ -185,7 +185,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   function admitWithinQuota(account: Account, keyHashes: readonly string[]): AdmissionResult {
     const { id: userId } = account.user;
-    const { month, usage, left, statusWith } = readQuota(account);
+    const { day, usage, left, statusWith } = readQuota(account);
+    const key = usage.countedKey(fingerprintOf(keyHashes[0] ?? ""));
     // Not retryable: the next month is days away.
     if (left + usage.inFlight < 1) return createRejection("quotaSpent", { limits: statusWith(0) });
     // Requests in flight that fail release the quota that they reserve.
@@ -200,7 +201,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         if (isFinished) return;
         isFinished = true;
         usage.finish(outcome === SUCCESS_OUTCOME);
-        usageCounter.add({ userId, month, operation, outcome }, keyHashes);
+        usageCounter.add({ userId, day, key, operation, outcome }, keyHashes);
       },
       release: () => {
         if (isFinished) return;

@@ -1,3 +1,9 @@
+/** How many keys of a user are counted separately in a month: a user that keeps creating keys must not fill the database. */
+const MAX_COUNTED_KEYS = 100;
+
+/** Stands for the fingerprints of all further keys. */
+const OTHER_KEYS = "other";
+
 /**
  * The usage of one user in one month as far as this process knows it: its own successes, and those of other replicas
  * that it has read from the store.
@@ -6,6 +12,7 @@ export class MonthlyUsage {
   #ownSuccesses = 0;
   #otherSuccesses = 0;
   #inFlight = 0;
+  readonly #keys = new Set<string>();
 
   /** Successful requests of the month, of all replicas. */
   get used(): number {
@@ -15,6 +22,12 @@ export class MonthlyUsage {
   /** Started requests that have not finished. Each reserves one request of the quota. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** The name under which the usage of a key is counted: its fingerprint, or that of all further keys. */
+  countedKey(fingerprint: string): string {
+    if (this.#keys.size < MAX_COUNTED_KEYS) this.#keys.add(fingerprint);
+    return this.#keys.has(fingerprint) ? fingerprint : OTHER_KEYS;
   }
 
   start(): void {

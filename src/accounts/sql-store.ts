@@ -1,5 +1,5 @@
 import { optionalDateFromColumn, type SqlDatabase } from "../database/sql-database.ts";
-import { type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account-store.ts";
+import type { AccountStore, UserSelector } from "./account-store.ts";
 import { FINGERPRINT_LENGTH } from "./key.ts";
 import { addKey, deleteKey, keyFromRow, rightsFromRow, selectKeys } from "./sql-keys.ts";
 import { deletePlan, insertPlan, planFromRow, updatePlan } from "./sql-plans.ts";
@@ -11,7 +11,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
   return {
     async findAccount(selector, month) {
       const { sql, value } = accountQueryFrom(selector);
-      const [row] = await database.query({ sql, values: [value, month, SUCCESS_OUTCOME] });
+      const [row] = await database.query({ sql, values: [value, month] });
       if (!row) return undefined;
       const keyExpiresAt = optionalDateFromColumn(row.expires_at);
       // An expired key is unknown.
@@ -26,11 +26,11 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     addUsage: (batchId, counts, keyUses = []) =>
       database.runTransaction(insertUsage(batchId, counts, keyUses, database)),
 
-    async listUsage({ userId = null, month = null } = {}) {
+    async listUsage({ userId = null } = {}) {
       const rows = await database.query({
-        sql: `select * from usage where user_id = coalesce($1, user_id) and month = coalesce($2, month)
-          order by user_id, month, operation, outcome`,
-        values: [userId, month],
+        sql: `select * from usage where user_id = coalesce($1, user_id)
+          order by user_id, day, key, operation, outcome`,
+        values: [userId],
       });
       return rows.map(usageFromRow);
     },
@@ -102,7 +102,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
   };
 }
 
-/** The query of an account: $1 is the value, $2 the month and $3 the outcome to count. */
+/** The query of an account: $1 is the value and $2 the month. */
 function accountQueryFrom(selector: UserSelector): { sql: string; value: string } {
   if ("keyHash" in selector) {
     const tables = "keys join users on users.id = keys.user_id";
@@ -124,6 +124,6 @@ const NO_KEY = "null as expires_at, null as scopes, null as gallery_ids, null as
 
 function accountSql(keyColumns: string, tables: string, column: string): string {
   return `select users.*, plans.limits, ${keyColumns},
-      (select sum(count) from usage where usage.user_id = users.id and month = $2 and outcome = $3) as used
+      (select count from monthly_successes where user_id = users.id and month = $2) as used
     from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
 }

@@ -1,10 +1,18 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { Row, SqlDatabase, Statement, TransactionScript } from "../database/sql-database.ts";
-import type { KeyUse, UsageCount, UsageSelection, UsageSum } from "./account-store.ts";
+import type { Row, SqlDatabase, TransactionScript } from "../database/sql-database.ts";
+import {
+  type KeyUse,
+  SUCCESS_OUTCOME,
+  type UsageCount,
+  type UsageSelection,
+  type UsageSum,
+} from "./account-store.ts";
 import { updateKeyUses } from "./sql-keys.ts";
 
 /** How long batch ids are kept. A batch is retried within minutes. */
 const BATCH_ID_RETENTION_MS = 24 * 3_600_000;
+
+const MONTH_OF_DAY = "substr(day, 1, 7)";
 
 /** See AccountStore.addUsage. */
 export function* insertUsage(
@@ -22,19 +30,30 @@ export function* insertUsage(
   // All counts are passed as one JSON parameter, because a statement can have fewer parameters than there are counts.
   // It is an object, since `json_each` works the same in both databases only for objects. Counts of removed users are
   // dropped. The rows of the others are locked, always in the same order, so that replicas cannot deadlock.
+  const tables = `counts as (
+      select value ->> 'userId' as user_id, value ->> 'day' as day, value ->> 'key' as key,
+        value ->> 'operation' as operation, value ->> 'outcome' as outcome,
+        cast(value ->> 'count' as bigint) as count
+      from json_each($1)
+    ), known as (
+      select id as user_id from users where id in (select user_id from counts) order by id ${rowLockClause}
+    )`;
+  const values = [JSON.stringify({ ...counts })];
   yield {
-    sql: `with counts as (
-        select value ->> 'userId' as user_id, value ->> 'month' as month, value ->> 'operation' as operation,
-          value ->> 'outcome' as outcome, cast(value ->> 'count' as bigint) as count
-        from json_each($1)
-      ), known as (
-        select id as user_id from users where id in (select user_id from counts) order by id ${rowLockClause}
-      )
-      insert into usage (user_id, month, operation, outcome, count)
-      select user_id, month, operation, outcome, sum(count) from counts join known using (user_id)
-      group by user_id, month, operation, outcome order by user_id, month, operation, outcome
-      on conflict (user_id, month, operation, outcome) do update set count = usage.count + excluded.count`,
-    values: [JSON.stringify({ ...counts })],
+    sql: `with ${tables}
+      insert into usage (user_id, day, key, operation, outcome, count)
+      select user_id, day, key, operation, outcome, sum(count) from counts join known using (user_id)
+      group by user_id, day, key, operation, outcome order by user_id, day, key, operation, outcome
+      on conflict (user_id, day, key, operation, outcome) do update set count = usage.count + excluded.count`,
+    values,
+  };
+  yield {
+    sql: `with ${tables}
+      insert into monthly_successes (user_id, month, count)
+      select user_id, ${MONTH_OF_DAY}, sum(count) from counts join known using (user_id)
+      where outcome = '${SUCCESS_OUTCOME}' group by user_id, ${MONTH_OF_DAY} order by user_id, ${MONTH_OF_DAY}
+      on conflict (user_id, month) do update set count = monthly_successes.count + excluded.count`,
+    values,
   };
   yield* updateKeyUses(keyUses, exclusiveRowLockClause);
   yield {
@@ -43,69 +62,70 @@ export function* insertUsage(
   };
 }
 
-/** Rows that are summed at once. SQLite does that on the event loop: 600,000 block it for a second. */
-const ROWS_AT_ONCE = 10_000;
+/** Rows that are summed at once. SQLite does that on the event loop: 10,000 block it for 50 ms. */
+const ROWS_AT_ONCE = 5_000;
 
-/** Sums the usage of a user, or of all users, by month, operation and outcome. */
+/** The rows after the day and user $1 and $2 up to $3 and $4. Each condition fits one of the indexes. */
+const RANGE = "day >= $1 and day <= $3 and (day, user_id) > ($1, $2) and (day, user_id) <= ($3, $4)";
+
+/** See AccountStore.sumUsage. */
 export async function sumUsage(
   database: Pick<SqlDatabase, "query">,
-  { userId, firstMonth, lastMonth }: UsageSelection,
+  { userId, firstMonth, lastMonth, byDay = false, byKey = false }: UsageSelection,
 ): Promise<UsageSum[]> {
-  const months = [firstMonth, lastMonth];
-  if (userId !== undefined)
-    return usageSumsFromRows(await database.query(sumRange("user_id = $3", [...months, userId])));
-  const rows: Row[] = [];
-  for (let after = "", isLast = false; !isLast; ) {
+  const columns = [...(byDay ? ["day"] : []), ...(byKey ? ["key"] : []), "operation", "outcome"].join(", ");
+  const rows = userId === undefined ? RANGE : `${RANGE} and user_id = $5`;
+  const user = userId === undefined ? [] : [userId];
+  const sums = new Map<string, UsageSum>();
+  // In the order of text, a month comes before its days, and this day after all others.
+  const last = [`${lastMonth}-99`, ""];
+  for (let from = [firstMonth, ""], isLast = false; !isLast; ) {
     const [end] = await database.query({
-      sql: `select user_id from usage where user_id > $1 order by user_id limit 1 offset ${ROWS_AT_ONCE}`,
-      values: [after],
+      sql: `select day, user_id from usage where ${rows} order by day, user_id limit 1 offset ${ROWS_AT_ONCE}`,
+      values: [...from, ...last, ...user],
     });
-    const range = end
-      ? sumRange("user_id > $3 and user_id <= $4", [...months, after, String(end.user_id)])
-      : sumRange("user_id > $3", [...months, after]);
-    rows.push(...(await database.query(range)));
-    after = String(end?.user_id);
+    const to = end ? [String(end.day), String(end.user_id)] : last;
+    const sumsOfRows = await database.query({
+      sql: `select ${MONTH_OF_DAY} as month, ${columns}, sum(count) as count from usage
+        where ${rows} group by month, ${columns}`,
+      values: [...from, ...to, ...user],
+    });
+    addSums(sums, sumsOfRows);
+    from = to;
     isLast = end === undefined;
     await yieldToEventLoop();
   }
-  return usageSumsFromRows(rows);
-}
-
-function sumRange(condition: string, values: readonly string[]): Statement {
-  return {
-    sql: `select month, operation, outcome, sum(count) as count from usage
-      where month >= $1 and month <= $2 and ${condition} group by month, operation, outcome`,
-    values,
-  };
-}
-
-/** Adds the counts of the same month, operation and outcome. Sorts by month and operation, then by descending count. */
-function usageSumsFromRows(rows: readonly Row[]): UsageSum[] {
-  const sums = new Map<string, UsageSum>();
-  for (const sum of rows.map(usageSumFromRow)) {
-    const key = JSON.stringify([sum.month, sum.operation, sum.outcome]);
-    sums.set(key, { ...sum, count: sum.count + (sums.get(key)?.count ?? 0) });
-  }
   // Not sorted by the database, because PostgreSQL compares text by its own locale.
-  return [...sums.values()].sort(
-    (a, b) =>
-      a.month.localeCompare(b.month) ||
-      a.operation.localeCompare(b.operation) ||
-      b.count - a.count ||
-      a.outcome.localeCompare(b.outcome),
+  return [...sums.values()].sort(compareSums);
+}
+
+/** Adds sums to those of the same month, day, key, operation and outcome. */
+function addSums(sums: Map<string, UsageSum>, rows: readonly Row[]): void {
+  for (const { count, ...row } of rows) {
+    const names = Object.values(row).join(" ");
+    const sum = { ...row, count: Number(count) } as UsageSum;
+    sums.set(names, { ...sum, count: sum.count + (sums.get(names)?.count ?? 0) });
+  }
+}
+
+/** Orders sums by month, day, key, operation and descending count. */
+function compareSums(a: UsageSum, b: UsageSum): number {
+  return (
+    compareText(a.month, b.month) ||
+    compareText(a.day, b.day) ||
+    compareText(a.key, b.key) ||
+    compareText(a.operation, b.operation) ||
+    b.count - a.count ||
+    compareText(a.outcome, b.outcome)
   );
 }
 
-function usageSumFromRow(row: Row): UsageSum {
-  return {
-    month: String(row.month),
-    operation: String(row.operation),
-    outcome: String(row.outcome),
-    count: Number(row.count),
-  };
+function compareText(a = "", b = ""): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Converts a row of the table `usage`. */
 export function usageFromRow(row: Row): UsageCount {
-  return { userId: String(row.user_id), ...usageSumFromRow(row) };
+  const { user_id: userId, day, key, operation, outcome, count } = row;
+  return { userId, day, key, operation, outcome, count: Number(count) } as UsageCount;
 }

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deleteHiddenGalleries, hideGalleries } from "../database/delete-galleries.ts";
+import { DELETION_BATCH, deleteInBatches } from "../database/delete-in-batches.ts";
 import {
   dateFromColumn,
   optionalDateFromColumn,
@@ -10,7 +11,6 @@ import {
 } from "../database/sql-database.ts";
 import {
   AccountError,
-  SUCCESS_OUTCOME,
   type User,
   type UserChange,
   type UserSearch,
@@ -79,16 +79,21 @@ export function* updateUser(
 }
 
 /**
- * Deletes a user with everything that it has. The galleries are deleted first, in transactions of their own. Returns
- * whether there was anything to erase.
+ * Deletes a user with everything that it has. Galleries and usage are deleted first, in transactions of their own.
+ * Returns whether there was anything to erase.
  */
 export async function deleteUser(database: SqlDatabase, userId: string): Promise<boolean> {
   const [gallery] = await database.query(findGallery(userId));
   await hideGalleries(database, userId);
   await deleteHiddenGalleries(database, userId);
+  await deleteInBatches(database, DELETE_USAGE, [userId]);
   const hadMore = await database.runTransaction(deleteUserRow(userId));
   return gallery !== undefined || hadMore;
 }
+
+const DELETE_USAGE = `delete from usage where (user_id, day, key, operation, outcome) in
+  (select user_id, day, key, operation, outcome from usage where user_id = $1 limit ${DELETION_BATCH})
+  returning 1 as one`;
 
 /** Deletes a user with its data key, and galleries that were created meanwhile. Returns whether there were any. */
 function* deleteUserRow(userId: string): TransactionScript<boolean> {
@@ -132,11 +137,10 @@ export async function searchUsers(
     total += Number(count!.count);
     const rows = await database.query({
       sql: `select users.*,
-          (select sum(count) from usage
-            where usage.user_id = users.id and month = $3 and outcome = $4) as used
-        from users where ${SEARCH} and name > $5 and name > $6 ${end ? "and name <= $8" : ""}
-        order by name limit $7`,
-      values: [...pattern, month, SUCCESS_OUTCOME, from, after, size - users.length, ...last],
+          (select count from monthly_successes where user_id = users.id and month = $3) as used
+        from users where ${SEARCH} and name > $4 and name > $5 ${end ? "and name <= $7" : ""}
+        order by name limit $6`,
+      values: [...pattern, month, from, after, size - users.length, ...last],
     });
     users.push(...rows.map(userWithUsageFromRow));
     from = String(end?.name);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type AccountStore, type KeyUse, SUCCESS_OUTCOME, type UsageCount } from "./account-store.ts";
 import { KeyUses } from "./key-uses.ts";
+import { monthOf } from "./month-clock.ts";
 
 type Tally = UsageCount & { count: number };
 
@@ -20,7 +21,7 @@ const CLOSE_ATTEMPTS = 3;
 const CLOSE_RETRY_DELAY_MS = 200;
 
 /**
- * Counts requests by user, month, operation and outcome, and writes the counts to the store twice a second. Counts that
+ * Counts requests by user, day, key, operation and outcome, and writes the counts to the store twice a second. Counts that
  * cannot be written are kept and retried. Memory grows with the number of users, not with the number of requests.
  */
 export class UsageCounter {
@@ -28,7 +29,7 @@ export class UsageCounter {
   readonly #onStoreError: (error: unknown) => void;
   readonly #onStoreRecovery: () => void;
   readonly #timer: NodeJS.Timeout;
-  /** By user and month, then by operation and outcome. */
+  /** By user and month, then by day, key, operation and outcome. */
   readonly #tallies = new Map<string, Map<string, Tally>>();
   readonly #keyUses = new KeyUses();
   /** The batch that the store has not confirmed. It is retried unchanged, because it may have been stored. */
@@ -56,9 +57,16 @@ export class UsageCounter {
   /** Counts one request, and the use of its keys. */
   add(request: Omit<UsageCount, "count">, keyHashes: readonly string[] = []): void {
     this.addKeyUses(keyHashes);
-    const { userId, month, operation, outcome } = request;
-    const tallies = getOrCreate(this.#tallies, joinNames(userId, month), () => new Map<string, Tally>());
-    const tally = getOrCreate(tallies, joinNames(operation, outcome), () => ({ ...request, count: 0 }));
+    const { userId, day, key, operation, outcome } = request;
+    const tallies = getOrCreate(
+      this.#tallies,
+      joinNames(userId, monthOf(day)),
+      () => new Map<string, Tally>(),
+    );
+    const tally = getOrCreate(tallies, joinNames(day, key, operation, outcome), () => ({
+      ...request,
+      count: 0,
+    }));
     tally.count++;
   }
 
@@ -127,8 +135,8 @@ export class UsageCounter {
   }
 }
 
-function joinNames(first: string, second: string): string {
-  return `${first} ${second}`;
+function joinNames(...names: readonly string[]): string {
+  return names.join(" ");
 }
 
 function getOrCreate<V>(map: Map<string, V>, key: string, create: () => V): V {

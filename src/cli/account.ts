@@ -6,7 +6,7 @@ import { PERMISSIONS_HELP } from "./permissions-help.ts";
 import { createPlanReport, formatPlans } from "./plans.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { SERVER_HELP, withClient } from "./service-client.ts";
-import { printUsage, USAGE_OPTIONS } from "./usage.ts";
+import { printUsage, USAGE_HELP, USAGE_OPTIONS } from "./usage.ts";
 import {
   createKeyReport,
   formatKeys,
@@ -22,7 +22,7 @@ import { createSubscriptionReport, formatState, formatUser } from "./user-report
 
 /** Output of `visage account --help`. */
 export const help = `Usage: visage account show [--json]
-       visage account usage [--month YYYY-MM] [--json]
+       visage account usage [--month YYYY-MM] [--by-day] [--by-key] [--json]
        visage account add-key [--name NAME] [--scopes LIST] [--gallery ID]... [--days N] [--json]
        visage account rotate [FINGERPRINT] [--grace DAYS] [--json]
        visage account revoke FINGERPRINT
@@ -37,8 +37,7 @@ Shows and changes the account in a running service to which the key belongs.
            scopes, galleries and expiry, and print it once; the old key expires after the grace
   revoke   remove the key with this fingerprint, as "show" prints it, unless * marks it
 
-  --month YYYY-MM
-                 the month (UTC); default: the current month
+${USAGE_HELP}
 ${GRACE_HELP}
   --name NAME    what a new key is for
 ${NEW_KEY_HELP}
@@ -66,10 +65,10 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
 
 async function usage(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: MONTH_OPTIONS });
-  await printUsage(context, values, (months) =>
+  await printUsage(context, values, (request) =>
     withClient(context, values, {}, async ({ account }) => {
       const { name, fingerprint, plan } = await account.getAccount();
-      const { counts } = await account.getUsage(months);
+      const { counts } = await account.getUsage(request);
       return { counts, owner: { name, fingerprint, plan: plan! } };
     }),
   );

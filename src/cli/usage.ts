@@ -1,26 +1,37 @@
-import type { Plan, UsageCount } from "../../gen/ts/visage/v1/account_pb.ts";
+import type { GetUsageRequest, Plan, UsageCount } from "../../gen/ts/visage/v1/account_pb.ts";
 import { SUCCESS_OUTCOME } from "../accounts/account-store.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import { ADMIN_HELP, ADMIN_OPTIONS, administrate, getPlan, withUser } from "./account-command.ts";
 import { JSON_OPTION, parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
-import { type CommandContext, EXIT_CODES, print } from "./command.ts";
+import { type CommandContext, EXIT_CODES, print, UsageError } from "./command.ts";
 import { formatQuota, formatTable } from "./format.ts";
 import { reportLimit } from "./plans.ts";
 
+/** Help text on the options of commands that print usage. */
+export const USAGE_HELP = `  --month YYYY-MM
+                 the month (UTC); default: the current month
+  --by-day       count each day separately
+  --by-key       count each key of the user separately`;
+
 /** Output of `visage usage --help`. */
-export const help = `Usage: visage usage [USER] [--month YYYY-MM] [--json]
+export const help = `Usage: visage usage [USER] [--month YYYY-MM] [--by-day] [--by-key] [--json]
 
 Prints the number of requests by operation and outcome, of all users or of one user, given by
 name, fingerprint or, with a database, key. Only the outcome "${SUCCESS_OUTCOME}" counts against the
 monthly quota.
 
-  --month YYYY-MM   the month (UTC); default: the current month
-  --json            print JSON
+${USAGE_HELP}
+  --json         print JSON
 
 ${ADMIN_HELP}`;
 
 /** The options of commands that print usage. */
-export const USAGE_OPTIONS = { ...JSON_OPTION, month: { type: "string" } } as const;
+export const USAGE_OPTIONS = {
+  ...JSON_OPTION,
+  month: { type: "string" },
+  "by-day": { type: "boolean", default: false },
+  "by-key": { type: "boolean", default: false },
+} as const;
 
 const OPTIONS = { ...ADMIN_OPTIONS, ...USAGE_OPTIONS } as const;
 
@@ -30,7 +41,11 @@ interface Usage {
   readonly owner?: { readonly name: string; readonly fingerprint: string; readonly plan: Plan };
 }
 
-const COLUMNS = ["operation", "outcome", "count"];
+/** What to count: a month, and whether by day and key. */
+type UsageRequest = Pick<GetUsageRequest, "firstMonth" | "lastMonth" | "byDay" | "byKey">;
+
+/** The text columns of a table of usage. Days and keys are missing unless the request asks for them. */
+const COLUMNS = ["day", "key", "operation", "outcome"] as const;
 /** Width of the output if it is not a terminal. */
 const DEFAULT_COLUMNS = 80;
 const MAX_BAR_CHARACTERS = 40;
@@ -42,25 +57,34 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
-  await printUsage(context, values, async (months) => {
-    if (text === undefined) return administrate(context, values, ({ admin }) => admin.sumUsage(months));
+  if (text === undefined && values["by-key"]) throw new UsageError("Option '--by-key' needs a user");
+  await printUsage(context, values, async (request) => {
+    if (text === undefined) return administrate(context, values, ({ admin }) => admin.sumUsage(request));
     return withUser(context, values, text, async (administration) => {
       const { admin, user } = administration;
-      const { counts } = await admin.sumUsage({ ...months, user: user.userId });
+      const { counts } = await admin.sumUsage({ ...request, user: user.userId });
       return { counts, owner: { ...user, plan: await getPlan(administration, user.plan) } };
     });
   });
   return EXIT_CODES.ok;
 }
 
+/** The values of these options. */
+interface UsageValues {
+  readonly json: boolean;
+  readonly month?: string | undefined;
+  readonly "by-day": boolean;
+  readonly "by-key": boolean;
+}
+
 /** Prints the usage of the month that an option names, by default the current one. */
 export async function printUsage(
   context: CommandContext,
-  { json, month: text }: { readonly json: boolean; readonly month?: string | undefined },
-  read: (months: { readonly firstMonth: string; readonly lastMonth: string }) => Promise<Usage>,
+  { json, month: text, "by-day": byDay, "by-key": byKey }: UsageValues,
+  read: (request: UsageRequest) => Promise<Usage>,
 ): Promise<void> {
   const month = text === undefined ? currentMonth() : parseMonth(text, "month");
-  const { counts, owner } = await read({ firstMonth: month, lastMonth: month });
+  const { counts, owner } = await read({ firstMonth: month, lastMonth: month, byDay, byKey });
   const successes = counts.filter(({ outcome }) => outcome === SUCCESS_OUTCOME);
   const used = successes.reduce((sum, { count }) => sum + Number(count), 0);
   const heading = owner ? `${owner.name}  ${formatQuota(owner.plan, used)}` : "all users";
@@ -72,7 +96,9 @@ export async function printUsage(
       used,
       requests_per_month: reportLimit(owner.plan, "requestsPerMonth"),
     }),
-    usage: counts.map(({ operation, outcome, count }) => ({ operation, outcome, count: Number(count) })),
+    usage: counts.map(({ day, key, operation, outcome, count }) => ({
+      ...{ day, key, operation, outcome, count: Number(count) },
+    })),
   };
   const chart = () => formatUsage(counts, context.stdout.columns ?? DEFAULT_COLUMNS);
   print(context, json ? JSON.stringify(report) : `${month}  ${heading}\n${chart()}`);
@@ -80,9 +106,10 @@ export async function printUsage(
 
 function formatUsage(counts: readonly UsageCount[], terminalColumns: number): string {
   if (counts.length === 0) return "  no usage";
-  const rows = counts.map(({ operation, outcome, count }) => [operation, outcome, `${count}`]);
-  const [columns, ...lines] = formatTable(COLUMNS, rows, ["operation", "outcome"]);
-  const maxCount = Math.max(...counts.map(({ count }) => Number(count)));
+  const names = COLUMNS.filter((name) => counts[0]![name] !== undefined);
+  const rows = counts.map((one) => [...names.map((name) => one[name] || "certificate"), `${one.count}`]);
+  const [columns, ...lines] = formatTable([...names, "count"], rows, names);
+  const maxCount = counts.reduce((max, { count }) => Math.max(max, Number(count)), 0);
   // Shorten the bars on a narrow terminal, because wrapped lines make the chart unreadable.
   const available = terminalColumns - columns!.length - 5;
   const width = Math.max(MIN_BAR_CHARACTERS, Math.min(MAX_BAR_CHARACTERS, available));

@@ -87,9 +87,7 @@ async function* exportUser(user: User, { accounts, galleries }: UserData): Async
     expires_at: key.expiresAt ?? null,
     last_used_at: key.lastUsedAt ?? null,
   }));
-  const usage = (await accounts.listUsage({ userId })).map(({ month, operation, outcome, count }) => ({
-    ...{ month, operation, outcome, count },
-  }));
+  const usage = (await accounts.listUsage({ userId })).map(({ userId: _, ...count }) => count);
   const head = { about: ABOUT, exported_at: new Date(), user: { ...createUserReport(user), id: userId } };
   const start = JSON.stringify({ ...head, keys, usage }, undefined, 2);
   yield `${start.slice(0, start.lastIndexOf("\n}"))},\n  "galleries": [`;

@@ -47,11 +47,20 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     `create table usage (
       user_id text not null references users (id) on delete cascade,
-      month text not null,
+      day text not null,
+      key text not null,
       operation text not null,
       outcome text not null,
       count bigint not null,
-      primary key (user_id, month, operation, outcome)
+      primary key (user_id, day, key, operation, outcome)
+    )`,
+    "create index usage_by_day on usage (day, user_id)",
+    // The sums of the successes in usage, because the quota is read before requests are served.
+    `create table monthly_successes (
+      user_id text not null references users (id) on delete cascade,
+      month text not null,
+      count bigint not null,
+      primary key (user_id, month)
     )`,
     `create table usage_batches (
       id text not null primary key,

@@ -3,6 +3,7 @@ import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type CreateKeyRequest,
+  type GetUsageRequest,
   type KeySchema,
   type Plan as PlanMessage,
   PlanSchema,
@@ -10,8 +11,15 @@ import {
   SubscriptionState,
   type UsageCountSchema,
 } from "../../gen/ts/visage/v1/account_pb.ts";
-import type { CreateUserKeyRequest } from "../../gen/ts/visage/v1/admin_pb.ts";
-import { AccountError, type Key, type Plan, type UsageSum, type User } from "../accounts/account-store.ts";
+import type { CreateUserKeyRequest, SumUsageRequest } from "../../gen/ts/visage/v1/admin_pb.ts";
+import {
+  AccountError,
+  type Key,
+  type Plan,
+  type UsageSelection,
+  type UsageSum,
+  type User,
+} from "../accounts/account-store.ts";
 import { currentMonth, isMonth } from "../accounts/month-clock.ts";
 import { GRACE_DAYS, isLive, type KeyRequest, MAX_KEY_GALLERIES } from "../accounts/user-keys.ts";
 import { isName, isSubscriptionTime, NAME_FORMAT, subscriptionState } from "../accounts/users.ts";
@@ -59,14 +67,24 @@ export function permissionsField(field: string, names: readonly string[]): reado
   throw new ServiceError("badRequest", `The field ${field} must be ${PERMISSION_LIST_FORMAT}.`, { field });
 }
 
-/** Reads which months are asked for. Throws ServiceError `badRequest`. */
-export function monthsFrom(request: { readonly firstMonth: string; readonly lastMonth: string }) {
+/** Months of which usage is counted by day. A user may have thousands of counts a month. */
+const MAX_MONTHS_BY_DAY = 3;
+
+/** Reads which usage is asked for. Throws ServiceError `badRequest`. */
+export function usageSelectionFrom(request: GetUsageRequest | SumUsageRequest): UsageSelection {
+  const { byDay, byKey } = request;
   const firstMonth = request.firstMonth || currentMonth();
   const lastMonth = request.lastMonth || currentMonth();
   requireValid("first_month", isMonth(firstMonth), "must be a month such as 2026-01");
   requireValid("last_month", isMonth(lastMonth), "must be a month such as 2026-01");
   requireValid("first_month", firstMonth <= lastMonth, "must not be after last_month");
-  return { firstMonth, lastMonth };
+  const isShort = !byDay || monthNumber(lastMonth) - monthNumber(firstMonth) < MAX_MONTHS_BY_DAY;
+  requireValid("by_day", isShort, `needs a range of at most ${MAX_MONTHS_BY_DAY} months`);
+  return { firstMonth, lastMonth, byDay, byKey };
+}
+
+function monthNumber(month: string): number {
+  return 12 * Number(month.slice(0, 4)) + Number(month.slice(5));
 }
 
 /** Converts a subscription. */

@@ -10,8 +10,8 @@ import {
   messageFromSubscription,
   messageFromUsage,
   messagesFromKeys,
-  monthsFrom,
   orAccountsUnavailable,
+  usageSelectionFrom,
 } from "./account-messages.ts";
 import { addToAudit, startAudited } from "./audit.ts";
 import { missingError } from "./request-checks.ts";
@@ -56,8 +56,8 @@ export function createAccountService({ store }: AccountServiceOptions): ServiceI
 
     async getUsage(request, { values }) {
       const { userId } = callerFrom(values);
-      const months = monthsFrom(request);
-      const sums = await orAccountsUnavailable(() => store.sumUsage({ userId, ...months }));
+      const selection = usageSelectionFrom(request);
+      const sums = await orAccountsUnavailable(() => store.sumUsage({ ...selection, userId }));
       return { counts: sums.map(messageFromUsage) };
     },
 

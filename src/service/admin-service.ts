@@ -10,8 +10,8 @@ import {
   messageFromPlan,
   messageFromUsage,
   messagesFromKeys,
-  monthsFrom,
   orAccountsUnavailable,
+  usageSelectionFrom,
 } from "./account-messages.ts";
 import type { AccountServiceOptions } from "./account-service.ts";
 import {
@@ -25,7 +25,7 @@ import {
   userPageFrom,
 } from "./admin-messages.ts";
 import { addToAudit, startAudited } from "./audit.ts";
-import { missingError } from "./request-checks.ts";
+import { missingError, requireValid } from "./request-checks.ts";
 
 /** The operator may create every key. */
 const OPERATOR = { rights: {}, keyHashes: [] };
@@ -147,10 +147,11 @@ export function createAdminService({
     },
 
     async sumUsage(request) {
-      const months = monthsFrom(request);
+      const selection = usageSelectionFrom(request);
+      requireValid("by_key", !request.byKey || request.user !== "", "needs a user");
       const sums = await orAccountsUnavailable(async () => {
         const user = request.user === "" ? undefined : await requireUser(store, request.user);
-        return store.sumUsage({ userId: user?.id, ...months });
+        return store.sumUsage({ ...selection, userId: user?.id });
       });
       return { counts: sums.map(messageFromUsage) };
     },

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import type { AdmissionResult, Caller } from "../../src/accounts/admission-result.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
-import { hashKey } from "../../src/accounts/key.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { addTestUser, newKey, openTestStore, storedCount } from "../support/accounts.ts";
 
 const ADDRESS = "203.0.113.5";
@@ -185,7 +185,7 @@ describe("a key", () => {
     expect(await admit("anna")).toHaveProperty("kind", "tooManyInFlight");
     expect(await admit("new key")).toHaveProperty("kind", "tooManyRequests");
     await authenticator.close();
-    expect(await store.listUsage()).toMatchObject([{ userId: id, count: 2 }]);
+    expect(await storedCount(store)).toBe(2);
     expect(await store.listKeys(id)).toMatchObject([{ lastUsedAt: NOON }, { lastUsedAt: NOON }]);
   });
 });
@@ -338,7 +338,22 @@ describe("the monthly quota", () => {
     late.finish("get_face_vec", "ok");
     expect((await admitCaller("anna")).limits).toMatchObject({ remaining: 0 });
     await authenticator.close();
-    expect(await store.listUsage()).toMatchObject([{ month: "2026-03", count: 1 }]);
+    expect(await store.listUsage()).toMatchObject([{ day: "2026-03-31", count: 1 }]);
+  });
+
+  test("is counted by day, and by the first key of a request", async () => {
+    await addTestUser(store, "anna", {}, { certificateSubject: "anna.example" });
+    const certificate = { subject: "anna.example" };
+    for (const keys of [["anna"], []]) {
+      const admission = await authenticator.admit({ keys, certificate, address: ADDRESS });
+      if (admission.admitted) admission.caller.finish("get_face_vec", "ok");
+      vi.setSystemTime(new Date("2026-04-01T00:00:00Z"));
+    }
+    await authenticator.close();
+    expect(await store.listUsage()).toMatchObject([
+      { day: "2026-03-31", key: fingerprintOf(hashKey("anna")), count: 1 },
+      { day: "2026-04-01", key: "", count: 1 },
+    ]);
   });
 
   test("is not granted again when the clock steps back over the end of the month", async () => {
@@ -357,8 +372,8 @@ describe("the monthly quota", () => {
     expect((await exhaustLimit("anna")).count).toBe(0);
     await authenticator.close();
     expect(await store.listUsage()).toMatchObject([
-      { month: "2026-03", count: 2 },
-      { month: "2026-04", count: 2 },
+      { day: "2026-03-31", count: 2 },
+      { day: "2026-04-01", count: 2 },
     ]);
     vi.setSystemTime(new Date("2026-05-01T00:00:00Z"));
     expect((await admitCaller("anna")).limits).toMatchObject({ remaining: 1 });

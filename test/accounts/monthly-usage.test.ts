@@ -32,6 +32,14 @@ describe("monthly usage", () => {
     expect(usage.used).toBe(expected);
   });
 
+  test("counts a hundred keys separately, and all others together", () => {
+    const usage = new MonthlyUsage();
+    const names = Array.from({ length: 110 }, (_, i) => usage.countedKey(`key ${i}`));
+    expect(names[99]).toBe("key 99");
+    expect(new Set(names.slice(100))).toEqual(new Set(["other"]));
+    expect(usage.countedKey("key 0")).toBe("key 0");
+  });
+
   test("never decreases when an older count arrives late", () => {
     const usage = usageAfter(3);
     usage.updateFromStore(10, 0);

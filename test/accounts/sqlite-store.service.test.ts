@@ -248,9 +248,9 @@ describe("a full disk", () => {
     async () => {
       const disk = join(folder, `disk-${++folders}`);
       await mkdir(disk);
-      mountDisk(disk, "4m");
+      mountDisk(disk, "6m");
       const ballast = join(disk, "ballast");
-      await writeFile(ballast, Buffer.alloc(2 * 1024 * 1024));
+      await writeFile(ballast, Buffer.alloc(4 * 1024 * 1024));
       const store = await openAccountStore({ databaseUrl: undefined, dataDir: join(disk, "data") });
       onTestFinished(() => store.close());
       await exhaust(store, () => rmSync(ballast));
@@ -271,7 +271,14 @@ test("usage of many users is summed in many turns of the event loop, and that of
     await store.addUsage(
       userId,
       months.flatMap((month) =>
-        operations.map((operation) => ({ userId, month, operation, outcome: "ok", count: 1 })),
+        operations.map((operation) => ({
+          userId,
+          day: `${month}-15`,
+          key: "k",
+          operation,
+          outcome: "ok",
+          count: 1,
+        })),
       ),
     );
   const range = { firstMonth: months[0]!, lastMonth: months.at(-1)! };

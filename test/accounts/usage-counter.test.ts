@@ -5,6 +5,7 @@ import { UsageCounter } from "../../src/accounts/usage-counter.ts";
 import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts";
 
 const MONTH = "2026-03";
+const DAY = `${MONTH}-31`;
 
 let anna: string;
 let bela: string;
@@ -40,23 +41,25 @@ beforeEach(async () => {
 
 const addMany = (count: number, userId = anna, outcome = "ok") => {
   for (let number = 0; number < count; number++)
-    counter.add({ userId, month: MONTH, operation: "get_face_vec", outcome });
+    counter.add({ userId, day: DAY, key: "k", operation: "get_face_vec", outcome });
 };
 
 describe("the usage counter", () => {
-  test("counts by user, month, operation and outcome", async () => {
+  test("counts by user, day, key, operation and outcome", async () => {
     addMany(3);
     addMany(2, bela);
     addMany(1, anna, "noFace");
-    counter.add({ userId: anna, month: "2026-04", operation: "get_face_vec", outcome: "ok" });
-    counter.add({ userId: anna, month: MONTH, operation: "match_faces", outcome: "ok" });
+    counter.add({ userId: anna, day: "2026-04-01", key: "k", operation: "get_face_vec", outcome: "ok" });
+    counter.add({ userId: anna, day: DAY, key: "", operation: "match_faces", outcome: "ok" });
     await counter.flush();
     const counts = await store.listUsage({ userId: anna });
-    expect(counts.map(({ month, operation, outcome, count }) => [month, operation, outcome, count])).toEqual([
-      [MONTH, "get_face_vec", "noFace", 1],
-      [MONTH, "get_face_vec", "ok", 3],
-      [MONTH, "match_faces", "ok", 1],
-      ["2026-04", "get_face_vec", "ok", 1],
+    expect(
+      counts.map(({ day, key, operation, outcome, count }) => [day, key, operation, outcome, count]),
+    ).toEqual([
+      [DAY, "", "match_faces", "ok", 1],
+      [DAY, "k", "get_face_vec", "noFace", 1],
+      [DAY, "k", "get_face_vec", "ok", 3],
+      ["2026-04-01", "k", "get_face_vec", "ok", 1],
     ]);
     expect(await store.listUsage({ userId: bela })).toHaveLength(1);
     expect(batches).toHaveLength(1);
@@ -131,7 +134,10 @@ describe("the usage counter", () => {
 describe("the last use of a key", () => {
   const noon = new Date("2026-03-31T12:00:00Z");
   const use = (...keys: string[]) =>
-    counter.add({ userId: anna, month: MONTH, operation: "get_face_vec", outcome: "ok" }, keys.map(hashKey));
+    counter.add(
+      { userId: anna, day: DAY, key: "k", operation: "get_face_vec", outcome: "ok" },
+      keys.map(hashKey),
+    );
   const usesOf = (batch: number) => batches[batch]?.keyUses?.map(({ hash, usedAt }) => [hash, usedAt]);
 
   beforeEach(() => {

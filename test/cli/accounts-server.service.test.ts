@@ -66,7 +66,7 @@ async function addUsage(key: string): Promise<void> {
   ];
   await store.addUsage(
     crypto.randomUUID(),
-    counts.map((count) => ({ ...count, month: MONTH, userId: user!.id })),
+    counts.map((count) => ({ ...count, day: `${MONTH}-05`, key: "", userId: user!.id })),
   );
   await store.close();
 }

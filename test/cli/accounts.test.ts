@@ -135,7 +135,7 @@ describe("visage users add", () => {
 
   it("does not store the id", async () => {
     const { key: id } = await json("users", "add", "--name", "ann");
-    await addUsage(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    await addUsage(id, { day: "2026-01-05", key: "k", operation: "match_faces", outcome: "ok", count: 1 });
     const store = await openStore();
     const [user] = await store.findUsers(hashKey(id));
     await store.updateUser(user!.id, { enabled: false });
@@ -190,7 +190,7 @@ describe("visage users", () => {
 
   it("shows a user with its quota", async () => {
     const month = new Date().toISOString().slice(0, 7);
-    await addUsage(ID, { month, operation: "match_faces", outcome: "ok", count: 250 });
+    await addUsage(ID, { day: `${month}-01`, key: "", operation: "match_faces", outcome: "ok", count: 250 });
     expect(await printed("users", "show", "ann")).toMatch(
       /this month +250 of 1000 used \(25%\) on plan trial\n/,
     );
@@ -202,8 +202,8 @@ describe("visage users", () => {
 
   it("exports everything that is stored about a user", async () => {
     const usage = [
-      { month: "2025-12", operation: "match_faces", outcome: "NO_FACE", count: 2 },
-      { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 },
+      { day: "2025-12-05", key: "k", operation: "match_faces", outcome: "NO_FACE", count: 2 },
+      { day: "2026-01-05", key: "k", operation: "match_faces", outcome: "ok", count: 1 },
     ];
     await addUsage(ID, ...usage);
     expect(JSON.parse(await printed("users", "show", "ann", "--export"))).toEqual({
@@ -266,7 +266,7 @@ describe("visage users", () => {
   });
 
   it("removes a user and all its usage", async () => {
-    await addUsage(ID, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    await addUsage(ID, { day: "2026-01-05", key: "k", operation: "match_faces", outcome: "ok", count: 1 });
     expect(await printed("users", "remove", ID)).toBe(`Removed ann (${FINGERPRINT}) and all its usage.\n`);
     expect(await json("users", "list")).toEqual([]);
     expect(await json("usage", "--month", "2026-01")).toEqual({ month: "2026-01", usage: [] });
@@ -426,11 +426,18 @@ describe("visage usage", () => {
     await addUser("bob", "id-of-bob", "unlimited");
     await addUsage(
       ID,
-      { month, operation: "match_faces", outcome: "ok", count: 100 },
-      { month, operation: "match_faces", outcome: "NO_FACE", count: 300 },
-      { month, operation: "get_face_vec", outcome: "ok", count: 100 },
+      { day: "2026-03-01", key: "", operation: "match_faces", outcome: "ok", count: 40 },
+      { day: "2026-03-31", key: "abcdef0123", operation: "match_faces", outcome: "ok", count: 60 },
+      { day: "2026-03-31", key: "abcdef0123", operation: "match_faces", outcome: "NO_FACE", count: 300 },
+      { day: "2026-03-31", key: "abcdef0123", operation: "get_face_vec", outcome: "ok", count: 100 },
     );
-    await addUsage("id-of-bob", { month, operation: "get_face_vec", outcome: "ok", count: 50 });
+    await addUsage("id-of-bob", {
+      day: "2026-03-31",
+      key: "",
+      operation: "get_face_vec",
+      outcome: "ok",
+      count: 50,
+    });
   });
 
   it("prints a bar chart of all users", async () => {
@@ -466,6 +473,18 @@ describe("visage usage", () => {
         { operation: "match_faces", outcome: "ok", count: 100 },
       ],
     });
+  });
+
+  it("counts by day and key", async () => {
+    const text = await printed("usage", "ann", "--month", month, "--by-day", "--by-key");
+    expect(text.split("\n").slice(1, 4)).toEqual([
+      "  day         key          operation     outcome  count",
+      `  2026-03-01  certificate  match_faces   ok          40  ${"█".repeat(2)}▉`,
+      expect.stringMatching(/^ {2}2026-03-31 {2}abcdef0123 {3}get_face_vec {2}ok {9}100 {2}█/),
+    ]);
+    const { usage } = await json("usage", "--month", month, "--by-day");
+    expect(usage[0]).toEqual({ day: "2026-03-01", operation: "match_faces", outcome: "ok", count: 40 });
+    expect(usage).toHaveLength(4);
   });
 
   it("defaults to the current month", async () => {
@@ -545,6 +564,7 @@ describe("an invalid command line", () => {
     [["plans", "drop"], "Unknown subcommand 'drop'; use one of list, set, remove"],
     [["usage", "--month", "2026-13"], "Option '--month' must be a month such as 2026-01"],
     [["usage", "ann", "bob"], "Unexpected argument 'bob'"],
+    [["usage", "--by-key"], "Option '--by-key' needs a user"],
   ])("is rejected with a one-line error: %j", async (args, reason) => {
     expect(await visage(...args)).toEqual({
       code: 2,

@@ -47,7 +47,7 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
   const store = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
   const [user] = await store.findUsers(hashKey(ID));
   await store.addUsage("1", [
-    { userId: user!.id, month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
+    { userId: user!.id, day: "2026-03-05", key: "k", operation: "match_faces", outcome: "ok", count: 5 },
   ]);
   await store.close();
   expect(await json("users", "list")).toMatchObject([

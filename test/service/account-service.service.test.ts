@@ -137,7 +137,14 @@ describe("GetUsage", () => {
   test("sums by month, operation and outcome, of the caller alone", async () => {
     const key = await addUser();
     const [user] = await store.findUsers(key);
-    const row = { userId: user!.id, month: "2026-01", operation: "match_faces", outcome: "ok", count: 4 };
+    const row = {
+      userId: user!.id,
+      day: "2026-01-09",
+      key: "k",
+      operation: "match_faces",
+      outcome: "ok",
+      count: 4,
+    };
     await store.addUsage("account-usage", [row, { ...row, outcome: "NO_FACE", count: 9 }]);
     for (const client of createUnaryClients(service.port, bearer(key))) {
       const { counts } = await client.call(getUsage, { firstMonth: "2025-12", lastMonth: "2026-02" });
@@ -154,6 +161,7 @@ describe("GetUsage", () => {
     { firstMonth: "2026-13" },
     { lastMonth: "January" },
     { firstMonth: "2026-02", lastMonth: "2026-01" },
+    { firstMonth: "2025-11", lastMonth: "2026-02", byDay: true },
   ])("rejects %o", async (request) => {
     await expect(clientOf(await addUser()).call(getUsage, request)).rejects.toThrow("BAD_REQUEST");
   });

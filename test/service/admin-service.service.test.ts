@@ -203,9 +203,9 @@ describe("the operator", () => {
     const store = await openAccountStore({ databaseUrl: undefined, dataDir });
     onTestFinished(() => store.close());
     const { user } = await admin.call(method.createUser, { name });
-    const month = currentMonth();
+    const day = `${currentMonth()}-01`;
     await store.addUsage(name, [
-      { userId: user!.userId, month, operation: "match_faces", outcome: "ok", count: 5 },
+      { userId: user!.userId, day, key: "k", operation: "match_faces", outcome: "ok", count: 5 },
     ]);
     const request = { firstMonth: "2020-01" };
     for (const client of adminClients()) {
@@ -214,6 +214,8 @@ describe("the operator", () => {
       const all = await client.call(method.sumUsage, request);
       expect(all.counts.find(({ operation }) => operation === "match_faces")!.count).toBe(5n);
     }
+    const detailed = await admin.call(method.sumUsage, { user: name, byDay: true, byKey: true });
+    expect(detailed.counts).toMatchObject([{ day, key: "k", count: 5n }]);
     expect((await admin.call(method.getUser, { user: name })).user!.usedThisMonth).toBe(5n);
   });
 
@@ -258,6 +260,7 @@ describe("the operator", () => {
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", off: ["everything"] })],
       ["PLAN_NOT_FOUND", () => admin.call(method.updatePlan, { name: "none" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "x" })],
+      ["BAD_REQUEST", () => admin.call(method.sumUsage, { byKey: true })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "2026-00" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { lastMonth: "10000-01" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "9999-12" })],

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AccountError, type AccountStore } from "../../src/accounts/account-store.ts";
-import { hashKey } from "../../src/accounts/key.ts";
+import { AccountError, type AccountStore, type UsageSelection } from "../../src/accounts/account-store.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { createPlan } from "../../src/accounts/plan.ts";
 import { newKey } from "./accounts.ts";
 import {
   addUser,
   createUsage,
   createUser,
+  DAY,
   keyHashOf,
   MONTH,
   openAt,
@@ -49,7 +50,7 @@ export function describeAdministrationContract(kind: string, { createLocation }:
 
     test("lists pages of users with their usage of the month", async () => {
       await store.addUsage("1", [createUsage(ann, 3), createUsage(ann, 5, { outcome: "NO_FACE" })]);
-      await store.addUsage("2", [createUsage(ann, 7, { month: "2026-02" })]);
+      await store.addUsage("2", [createUsage(ann, 7, { day: "2026-02-28" })]);
       const first = await search("", "", 2);
       expect(first.total).toBe(3);
       const rest = await search("", first.users[1]!.user.name, 2);
@@ -61,7 +62,7 @@ export function describeAdministrationContract(kind: string, { createLocation }:
 
     test("sums usage over months, of one user or all", async () => {
       await store.addUsage("1", [
-        createUsage(ann, 1, { month: "2026-02" }),
+        createUsage(ann, 1, { day: "2026-02-28" }),
         createUsage(ann, 2),
         createUsage(ann, 9, { outcome: "NO_FACE" }),
         createUsage(bob, 4),
@@ -79,6 +80,41 @@ export function describeAdministrationContract(kind: string, { createLocation }:
         [MONTH, 9],
         [MONTH, 2],
       ]);
+    });
+
+    test("sums usage by day and key, after the key is deleted too", async () => {
+      const key = fingerprintOf(keyHashOf(ann));
+      const first = { day: `${MONTH}-01` };
+      await store.addUsage("1", [
+        createUsage(ann, 1, { day: "2026-02-28", key }),
+        createUsage(ann, 2, { ...first, key }),
+        createUsage(ann, 4, { key }),
+        createUsage(ann, 8),
+        createUsage(ann, 16, { key, outcome: "NO_FACE" }),
+        createUsage(bob, 32, { ...first, key }),
+        createUsage(bob, 64, { day: "2026-04-01" }),
+      ]);
+      await store.removeKey(keyHashOf(ann));
+      const march = { firstMonth: MONTH, lastMonth: MONTH };
+      const sum = async (selection: Partial<UsageSelection>) =>
+        (await store.sumUsage({ ...march, ...selection })).map((one) => [one.day, one.key, one.count]);
+      expect(await sum({ byDay: true })).toEqual([
+        [first.day, undefined, 34],
+        [DAY, undefined, 16],
+        [DAY, undefined, 12],
+      ]);
+      expect(await sum({ userId: ann.id, byKey: true })).toEqual([
+        [undefined, "", 8],
+        [undefined, key, 16],
+        [undefined, key, 6],
+      ]);
+      expect(await sum({ userId: ann.id, byDay: true, byKey: true })).toEqual([
+        [first.day, key, 2],
+        [DAY, "", 8],
+        [DAY, key, 16],
+        [DAY, key, 4],
+      ]);
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 14 });
     });
 
     test("adds a plan once, and changes single limits of it", async () => {

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
@@ -30,16 +31,24 @@ describe.runIf(hasBrowser)("the account page", () => {
   async function addUser(limits: Partial<Plan> = {}, changes: Partial<User> = {}): Promise<string> {
     const key = `account-page-${++users}`;
     const { id: userId } = await addTestUser(store, key, limits, changes);
-    const month = currentMonth();
-    const counts: readonly (readonly [operation: string, outcome: string, count: number])[] = [
-      ["get_face_vec", "ok", 1204],
-      ["get_face_vec", "NO_FACE", 310],
-      ["visage.v1.analyze_images", "ok", 600],
-      ["match_faces", "ok", 3],
+    const own = fingerprintOf(hashKey(key));
+    const counts: readonly (readonly [
+      day: string,
+      key: string,
+      operation: string,
+      outcome: string,
+      count: number,
+    ])[] = [
+      ["01", own, "get_face_vec", "ok", 1204],
+      ["01", own, "get_face_vec", "NO_FACE", 310],
+      ["02", "0123456789", "visage.v1.analyze_images", "ok", 600],
+      ["28", "", "match_faces", "ok", 3],
     ];
     await store.addUsage(
       key,
-      counts.map(([operation, outcome, count]) => ({ userId, month, operation, outcome, count })),
+      counts.map(([day, key, operation, outcome, count]) => ({
+        ...{ userId, day: `${currentMonth()}-${day}`, key, operation, outcome, count },
+      })),
     );
     return key;
   }
@@ -51,7 +60,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   }
 
   async function signIn(page: Page, key: string): Promise<void> {
-    await page.getByLabel("User id (API key)", { exact: true }).fill(key);
+    await page.getByLabel("API key", { exact: true }).fill(key);
     await page.getByRole("button", { name: "Show account" }).click();
   }
 
@@ -61,16 +70,16 @@ describe.runIf(hasBrowser)("the account page", () => {
     const endsAt = new Date("2030-01-01T00:00:00Z");
     const key = await addUser({ requestsPerSecond: 10, burst: 20, requestsPerMonth: 50_000 }, { endsAt });
     const { page, consoleErrors, foreignOrigins } = await open("nobody-has-this-key", options);
-    await page.getByText("This user id is unknown, expired or disabled.").waitFor();
+    await page.getByText("This API key is unknown, expired or disabled.").waitFor();
     await checkPage(page, `account ${name} rejected`);
     await signIn(page, key);
-    await page.getByText("Show as a table").click();
+    await page.getByLabel("Count by").selectOption("Outcome");
     await page.getByRole("cell", { name: "NO_FACE" }).waitFor();
     await checkPage(page, `account ${name}`);
     await page.getByRole("button", { name: "Create key" }).click();
     await checkPage(page, `account ${name} create`);
     await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-    await page.getByText("Copy the key now.").waitFor();
+    await page.getByText("Copy the key now and store it.").waitFor();
     await checkPage(page, `account ${name} created`);
     expect(consoleErrors).toEqual([]);
     expect(foreignOrigins).toEqual([]);
@@ -90,17 +99,44 @@ describe.runIf(hasBrowser)("the account page", () => {
     expect(plan).toContain("Galleries3");
     const usage = section(page, "Usage");
     await usage.getByText(/1,807 of 50,000 requests used. 48,193 left until 1 \w+\./).waitFor();
+    await usage.getByText("1,807 successful").waitFor();
     const chart = usage.getByRole("img");
     expect(await chart.getAttribute("aria-label")).toMatch(
-      /^Requests in \w+ \d{4} by operation: get_face_vec 1,204 \+ 310 failed; visage.v1.analyze_images 600; match_faces 3\.$/,
+      /^Requests in \w+ \d{4} by day. Most on 1 \w+: 1,204 successful, 310 failed\.$/,
     );
     expect(await chart.locator("rect.ok").count()).toBe(3);
+    const rows = async () => (await usage.getByRole("row").allTextContents()).slice(1);
+    expect(await rows()).toEqual(["get_face_vec1,204310", "visage.v1.analyze_images6000", "match_faces30"]);
+    await usage.getByLabel("Count by").selectOption("Key");
+    expect(await rows()).toEqual([
+      `first key (${fingerprintOf(hashKey(key))})1,204310`,
+      "01234567896000",
+      "client certificate30",
+    ]);
+    await usage.getByLabel("Show").selectOption("match_faces");
+    expect(await rows()).toEqual(["client certificate30"]);
     await usage.getByLabel("Month", { exact: true }).selectOption({ index: 1 });
     await usage.getByText(/^No requests in /).waitFor();
+    expect(await usage.getByRole("button", { name: "Download CSV" }).isVisible()).toBe(false);
+  });
+
+  test("saves the usage of the month as CSV", async () => {
+    const key = await addUser();
+    const { page } = await open(key);
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    const file = await saving;
+    expect(file.suggestedFilename()).toBe(`visage-usage-${currentMonth()}.csv`);
+    const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
+    expect(lines).toHaveLength(6);
+    expect(lines.slice(0, 2)).toEqual([
+      "\ufeffday,operation,key,outcome,count",
+      `${currentMonth()}-01,get_face_vec,first key (${fingerprintOf(hashKey(key))}),ok,1204`,
+    ]);
   });
 
   test.each<[string, Partial<Plan>, Partial<User>, RegExp]>([
-    ["a spent quota", { requestsPerMonth: 1 }, {}, /Monthly quota used up; resets on 1 \w+\./],
+    ["a spent quota", { requestsPerMonth: 1 }, {}, /used up until 1 \w+\. Ask the operator of this service/],
     ["no quota", {}, {}, /1,807 successful requests this month. There is no monthly quota\./],
     [
       "a subscription that has ended",
@@ -122,7 +158,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   test("replaces a key: the page goes on with the new one, which deletes the old one", async () => {
     const old = await addUser();
     const { page } = await open(old);
-    const keys = section(page, "Keys");
+    const keys = section(page, "API keys");
     await keys.getByText("used by this page").waitFor();
     expect(await keys.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -136,7 +172,7 @@ describe.runIf(hasBrowser)("the account page", () => {
     await shown.getByRole("button", { name: "Copy key" }).click();
     await shown.getByText("Copied").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
-    await shown.getByRole("button", { name: "Close" }).click();
+    await shown.getByRole("button", { name: "I have stored the key" }).click();
     expect(await page.evaluate("sessionStorage.user_id")).toBe(key);
     // Browsers report the end of a dialog a little later.
     await expect.poll(() => page.evaluate("document.documentElement.outerHTML")).not.toContain(key);
@@ -156,7 +192,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   test("creates a key with a name, scopes and galleries, and goes on with its own", async () => {
     const own = await addUser();
     const { page } = await open(own);
-    const keys = section(page, "Keys");
+    const keys = section(page, "API keys");
     await keys.getByRole("button", { name: "Create key" }).click();
     const dialog = page.getByRole("dialog", { name: "Create key" });
     await dialog.getByLabel("Name").fill("door");
@@ -165,7 +201,19 @@ describe.runIf(hasBrowser)("the account page", () => {
     await dialog.getByRole("button", { name: "Create key" }).click();
     const shown = page.getByRole("dialog", { name: "New key" });
     const key = (await shown.locator("code").textContent())!;
-    await shown.getByRole("button", { name: "Close" }).click();
+    // The key is not lost by accident.
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+    await page.mouse.click(2, 2);
+    const asked = page.waitForEvent("dialog");
+    const reloading = page.reload({ timeout: 2_000 }).catch(() => {});
+    const question = await asked;
+    expect(question.type()).toBe("beforeunload");
+    await question.dismiss();
+    await reloading;
+    expect(await shown.locator("code").textContent()).toBe(key);
+    await shown.getByRole("button", { name: "I have stored the key" }).click();
+    await keys.getByText("staff, guests").waitFor();
+    await page.reload();
     await keys.getByText("staff, guests").waitFor();
     expect(await store.listKeys((await store.findUsers(own))[0]!.id)).toContainEqual(
       expect.objectContaining({
@@ -191,21 +239,19 @@ describe.runIf(hasBrowser)("the account page", () => {
   });
 
   test.each([
-    ["", "Enter the user id."],
-    ["no spaces allowed", "The user id has spaces or characters other than ASCII."],
-    ["schlüssel", "The user id has spaces or characters other than ASCII."],
-  ])("does not send the user id %j", async (key, text) => {
+    ["", "Enter the API key."],
+    ["no spaces allowed", "The API key has spaces or characters other than ASCII."],
+    ["schlüssel", "The API key has spaces or characters other than ASCII."],
+  ])("does not send the API key %j", async (key, text) => {
     const { page } = await open(key);
     await page.getByText(text).waitFor();
-    expect(await page.getByLabel("User id (API key)", { exact: true }).getAttribute("aria-invalid")).toBe(
-      "true",
-    );
+    expect(await page.getByLabel("API key", { exact: true }).getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("takes the user id from the fragment of the address", async () => {
+  test("takes the API key from the fragment of the address", async () => {
     const key = await addUser();
     const { page } = await openTab(site.browser, site.url(`/account#user_id=${key}`));
-    await section(page, "Keys").waitFor();
+    await section(page, "API keys").waitFor();
     expect(page.url()).not.toContain(key);
   });
 });

@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
     const startsAt = new Date("2020-01-01T00:00:00Z");
     const options = { name, plan: "unlimited", startsAt, endsAt: undefined, certificateSubject: undefined };
     const { user, key } = await createUser(store, options);
-    const count = { userId: user.id, month: currentMonth(), operation: "match_faces" };
+    const count = { userId: user.id, day: `${currentMonth()}-01`, key: "", operation: "match_faces" };
     await store.addUsage(name, [
       { ...count, outcome: "ok", count: 1234 },
       { ...count, outcome: "NO_FACE", count: 7 },
@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByRole("button", { name: `Manage ${name}` }).click();
     const dialog = dialogOf(page, name);
-    await dialog.getByRole("heading", { name: "Keys" }).waitFor();
+    await dialog.getByRole("heading", { name: "API keys" }).waitFor();
     return dialog;
   }
 
@@ -132,7 +132,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
     const shown = dialogOf(page, `Key of ${name}`);
     const key = (await shown.locator("code").textContent())!;
     expect(await requestFaceVector(site.service, key)).toBe(200);
-    await shown.getByRole("button", { name: "Close" }).click();
+    await shown.getByRole("button", { name: "I have stored the key" }).click();
     await page.getByRole("button", { name: "Add user" }).click();
     await dialog.getByLabel("Name").fill(name);
     await dialog.getByRole("button", { name: "Add user" }).click();
@@ -173,8 +173,8 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await dialog.getByRole("button", { name: "Create key" }).click();
     await dialogOf(page, "Create key").getByRole("button", { name: "Create key" }).click();
     const shown = dialogOf(page, "New key");
-    await shown.getByText("Copy the key now.").waitFor();
-    await shown.getByRole("button", { name: "Close" }).click();
+    await shown.getByText("Copy the key now and store it.").waitFor();
+    await shown.getByRole("button", { name: "I have stored the key" }).click();
     await expect.poll(() => dialog.getByRole("button", { name: "Delete key" }).count()).toBe(2);
     await dialog.getByRole("button", { name: "Delete key" }).first().click();
     await dialogOf(page, /^Delete key/)

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { sentSize } from "../../src/web/photos/geometry.ts";
 import { type Analysis, scaleAnalysis } from "../../src/web/playground/batch/analysis.ts";
-import { batchCsv, batchJson, writeCsv } from "../../src/web/playground/batch/batch-export.ts";
+import { batchCsv, batchJson } from "../../src/web/playground/batch/batch-export.ts";
 import type { BatchItem } from "../../src/web/playground/batch/batch-item.ts";
+import { writeCsv } from "../../src/web/site/csv.ts";
 
 const ANALYSIS: Analysis = {
   imageSize: { width: 2000, height: 1000 },

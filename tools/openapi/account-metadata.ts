@@ -58,11 +58,13 @@ const COUNT = { minimum: 0 };
 const NAME = { minLength: 1, maxLength: 100 };
 const GRACE_DAYS = { minimum: 0, maximum: 3650 };
 const FINGERPRINT = { pattern: "^[0-9a-f]{10}$" };
+const DAY = { pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$" };
 const MONTH = { pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$" };
 
 const SHARED_FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.Key.fingerprint": FINGERPRINT,
   "visage.v1.UsageCount.month": MONTH,
+  "visage.v1.UsageCount.day": DAY,
 };
 
 const SHARED_REQUIRED: readonly string[] = ["visage.v1.Key.create_time", "visage.v1.Subscription.start_time"];

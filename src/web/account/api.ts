@@ -17,9 +17,9 @@ export async function readAccount(): Promise<ReadAccount> {
   return { account: body, remaining: remaining === undefined ? undefined : Number(remaining) };
 }
 
-/** Reads the usage of a month (YYYY-MM). */
+/** Reads the usage of a month (YYYY-MM) by day and key. */
 export async function readUsage(month: string): Promise<readonly UsageCount[]> {
-  const path = `${PATH}/usage?firstMonth=${month}&lastMonth=${month}`;
+  const path = `${PATH}/usage?firstMonth=${month}&lastMonth=${month}&byDay=true&byKey=true`;
   return (await callService<{ counts: readonly UsageCount[] }>({ path })).body.counts;
 }
 

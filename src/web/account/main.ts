@@ -11,9 +11,10 @@ import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
 import { drawPlan, drawQuota } from "./plan-view.ts";
 
 await mountSite();
-const field = mountSecretField("user id", useKey);
+const field = mountSecretField("API key", useKey);
 const sections = byId("account", HTMLDivElement);
 const status = byId("status", HTMLParagraphElement);
+let keys: readonly Key[] = [];
 
 byId("create-key", HTMLButtonElement).addEventListener("click", () =>
   askToCreateKey(createKey, { onDone: reporting(update) }),
@@ -34,7 +35,7 @@ async function show(): Promise<void> {
   status.textContent = "Loading the account.";
   try {
     await update();
-    byId("usage", HTMLDivElement).replaceChildren(drawUsagePanel(readUsage));
+    byId("usage", HTMLDivElement).replaceChildren(drawUsagePanel(readUsage, () => keys));
     sections.hidden = false;
     field.setProblem("");
     status.textContent = "The account is shown.";
@@ -48,11 +49,10 @@ async function show(): Promise<void> {
 /** Draws everything but the usage, which has its own choice of the month. */
 async function update(): Promise<void> {
   const read = await readAccount();
+  keys = read.account.keys;
   byId("plan", HTMLDivElement).replaceChildren(...drawPlan(read));
   byId("quota", HTMLDivElement).replaceChildren(...drawQuota(read));
-  byId("keys", HTMLDivElement).replaceChildren(
-    drawKeys(read.account.keys, { remove: removeKey, replace: replaceKey }),
-  );
+  byId("keys", HTMLDivElement).replaceChildren(drawKeys(keys, { remove: removeKey, replace: replaceKey }));
 }
 
 async function removeKey({ fingerprint }: Key): Promise<void> {

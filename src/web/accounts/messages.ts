@@ -43,7 +43,9 @@ export interface KeyRequest {
 
 /** See visage.v1.UsageCount. */
 export interface UsageCount {
-  readonly month: string;
+  readonly day: string;
+  /** Missing in the usage of all users. */
+  readonly key?: string;
   readonly operation: string;
   readonly outcome: string;
   readonly count: string;

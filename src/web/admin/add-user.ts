@@ -1,9 +1,10 @@
 import { showKey } from "../accounts/create-key.ts";
 import { openDialog } from "../accounts/dialog.ts";
+import { labelled } from "../accounts/labelled.ts";
 import type { PlanSummary } from "../accounts/messages.ts";
 import { make } from "../site/elements.ts";
 import { createUser } from "./api.ts";
-import { labelled, planSelect } from "./fields.ts";
+import { planSelect } from "./fields.ts";
 
 /** Asks for a name, a plan and the end of the subscription, adds the user and shows its key once. */
 export function askToAddUser(plans: readonly PlanSummary[], onDone: () => Promise<void>): void {

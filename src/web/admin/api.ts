@@ -106,8 +106,9 @@ export async function deletePlan(name: string): Promise<void> {
   await call({ method: "DELETE", path: `plans/${encodeURIComponent(name)}` });
 }
 
-/** Sums the usage of a month (YYYY-MM), of one user or of all. */
+/** Sums the usage of a month (YYYY-MM) by day, of one user also by key, or of all users. */
 export async function sumUsage(month: string, user = ""): Promise<readonly UsageCount[]> {
-  const parameters = new URLSearchParams({ user, firstMonth: month, lastMonth: month });
+  const by = { byDay: "true", byKey: String(user !== "") };
+  const parameters = new URLSearchParams({ user, firstMonth: month, lastMonth: month, ...by });
   return (await call<{ counts: readonly UsageCount[] }>({ path: `usage?${parameters}` })).counts;
 }

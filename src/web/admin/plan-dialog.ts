@@ -1,10 +1,10 @@
 import { fieldOfLimit, LIMIT_NAMES, type LimitName, minOfLimit, PLAN_LIMITS } from "../../plan-limits.ts";
 import { openDialog } from "../accounts/dialog.ts";
+import { labelled } from "../accounts/labelled.ts";
 import type { Plan, PlanLimits } from "../accounts/messages.ts";
 import { createPermissionBoxes } from "../accounts/permission-boxes.ts";
 import { make } from "../site/elements.ts";
 import { createPlan, updatePlan } from "./api.ts";
-import { labelled } from "./fields.ts";
 
 /** Asks for the limits of a plan and what it switches off, and stores them. Without a plan, it asks for the name of a new one. */
 export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>): void {

@@ -1,6 +1,6 @@
+import { labelled } from "../accounts/labelled.ts";
 import { make, makeButton } from "../site/elements.ts";
 import type { UserChanges } from "./api.ts";
-import { labelled } from "./fields.ts";
 
 const CHOICES: readonly (readonly [value: string, label: string])[] = [
   ["30", "by 30 days"],

@@ -2,6 +2,7 @@ import { askToCreateKey, askToReplaceKey } from "../accounts/create-key.ts";
 import { openDialog, runOnce } from "../accounts/dialog.ts";
 import { describeSubscription, formatCount } from "../accounts/format.ts";
 import { drawKeys } from "../accounts/key-list.ts";
+import { labelled } from "../accounts/labelled.ts";
 import type { Key, KeyRequest, PlanSummary, User } from "../accounts/messages.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { actionRow, make, makeButton, reporting } from "../site/elements.ts";
@@ -15,7 +16,7 @@ import {
   type UserChanges,
   updateUser,
 } from "./api.ts";
-import { labelled, planSelect } from "./fields.ts";
+import { planSelect } from "./fields.ts";
 import { drawRenewal } from "./renewal.ts";
 
 /** Opens a user: its state, plan, subscription, keys and usage. `onChange` is called after every change. */
@@ -26,6 +27,7 @@ export async function openUser(
 ): Promise<void> {
   const state = make("div", { class: "form" });
   const problem = make("p", { class: "problem", role: "alert" });
+  let shownKeys: readonly Key[] = [];
 
   async function change(work: () => Promise<void>): Promise<void> {
     await work();
@@ -35,6 +37,7 @@ export async function openUser(
 
   async function refresh(): Promise<void> {
     const { user, keys } = await readUser(userId);
+    shownKeys = keys;
     state.replaceChildren(
       drawFacts([
         ["Subscription", describeSubscription(user.subscription)],
@@ -102,11 +105,14 @@ export async function openUser(
       remove: ({ fingerprint }) => change(() => deleteUserKey(userId, fingerprint)),
       replace: (key) => askToReplaceKey(key, createKey, { onDone: reporting(refresh) }),
     });
-    return make("section", {}, make("div", { class: "panel-top" }, make("h3", {}, "Keys"), create), list);
+    return make("section", {}, make("div", { class: "panel-top" }, make("h3", {}, "API keys"), create), list);
   }
 
   await refresh();
-  const usage = drawUsagePanel((month) => sumUsage(month, userId));
+  const usage = drawUsagePanel(
+    (month) => sumUsage(month, userId),
+    () => shownKeys,
+  );
   const dialog = openDialog({
     title: name,
     content: [state, make("section", {}, make("h3", {}, "Usage"), usage)],

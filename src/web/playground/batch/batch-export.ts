@@ -1,14 +1,6 @@
+import { type Cell, writeCsv } from "../../site/csv.ts";
 import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
 import type { BatchItem } from "./batch-item.ts";
-
-/** A value of a cell; undefined is an empty cell. */
-type Cell = string | number | boolean | undefined;
-
-/** Spreadsheets run a text that begins with one of these as a formula. */
-const FORMULA_START = /^[=+\-@\t\r]/;
-
-/** Makes Excel read the file as UTF-8. */
-const BYTE_ORDER_MARK = "\ufeff";
 
 /** What a row of the CSV tells about a photo. */
 const PHOTO_COLUMNS = ["file", "width", "height", "faces", "error_code", "error"];
@@ -78,16 +70,4 @@ function photoCells(item: BatchItem): Cell[] {
     error?.code,
     error?.message ?? pending,
   ];
-}
-
-/** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula get a leading apostrophe. */
-export function writeCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return BYTE_ORDER_MARK + [header, ...rows].map((row) => `${row.map(cellText).join(",")}\r\n`).join("");
-}
-
-function cellText(value: Cell): string {
-  if (value === undefined) return "";
-  if (typeof value !== "string") return String(value);
-  const text = FORMULA_START.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -2,6 +2,7 @@ import { makeCopyButton } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { openDialog } from "./dialog.ts";
+import { labelled } from "./labelled.ts";
 import type { CreatedKey, Key, KeyRequest } from "./messages.ts";
 import { createPermissionBoxes } from "./permission-boxes.ts";
 
@@ -28,9 +29,9 @@ export function askToCreateKey(create: Create, options: CreateOptions): void {
     label: "Create key",
     content: [
       make("p", {}, "Create a key for each program, with what the program needs and nothing else."),
-      field("Name", name),
+      labelled("Name", name),
       scopes.element,
-      field("Galleries", galleries),
+      labelled("Galleries", galleries),
       make(
         "p",
         { class: "hint" },
@@ -66,15 +67,11 @@ export function askToReplaceKey({ fingerprint }: Key, create: Create, options: C
         {},
         "The new key has the same name, scopes, galleries and expiry. Change your programs to it before the old one expires.",
       ),
-      field("The old key", grace),
+      labelled("The old key", grace),
     ],
     create: () => create({ replaces: fingerprint, graceDays: Number(grace.value) }),
     options,
   });
-}
-
-function field(label: string, input: HTMLInputElement | HTMLSelectElement): HTMLElement {
-  return make("div", { class: "field" }, make("label", { for: input.id }, label), input);
 }
 
 function openKeyDialog({
@@ -108,16 +105,17 @@ function openKeyDialog({
   });
 }
 
-/** Shows a key that cannot be shown again, with a button to copy it. */
+/** Shows a key that cannot be shown again, with a button to copy it. Only the user who has stored it closes the dialog. */
 export function showKey(title: string, key: string, note?: string): void {
   const copy = makeCopyButton("Copy key", () => key, { class: "primary" });
   openDialog({
     title,
     content: [
-      make("p", {}, "Copy the key now. It is shown only once and never stored."),
+      make("p", {}, "Copy the key now and store it. It is shown only once."),
       make("p", { class: "notice new-key" }, make("code", {}, key)),
       ...(note === undefined ? [] : [make("p", { class: "hint" }, note)]),
     ],
     buttons: [copy],
+    acknowledgement: "I have stored the key",
   });
 }

@@ -16,6 +16,8 @@ export interface DialogOptions {
   /** Buttons before the one that closes the dialog. */
   readonly buttons?: readonly HTMLButtonElement[];
   readonly isWide?: boolean;
+  /** The label of the button that closes the dialog. Nothing else closes it, and leaving the page asks first. */
+  readonly acknowledgement?: string;
   readonly onClose?: () => void;
 }
 
@@ -26,10 +28,10 @@ let dialogs = 0;
 
 /** Opens a dialog above the page. It removes itself when it is closed. */
 export function openDialog(options: DialogOptions, describe: Describe = String): HTMLDialogElement {
-  const { title, content, submit, buttons = [], isWide, onClose } = options;
+  const { title, content, submit, buttons = [], isWide, acknowledgement, onClose } = options;
   const id = `dialog-${++dialogs}`;
   const problem = make("p", { class: "problem", role: "alert" });
-  const close = makeButton(submit ? "Cancel" : "Close", () => dialog.close());
+  const close = makeButton(acknowledgement ?? (submit ? "Cancel" : "Close"), () => dialog.close());
   const actions = make("div", { class: "actions" });
   const top = make("div", { class: "panel-top" }, make("h2", { id: `${id}-title` }, title));
   const form = make("form", { class: "form" }, top, ...content, problem, actions);
@@ -56,11 +58,22 @@ export function openDialog(options: DialogOptions, describe: Describe = String):
     restoreFocus();
     onClose?.();
   });
+  if (acknowledgement !== undefined) keepOpen(dialog);
   document.body.append(dialog);
   dialog.showModal();
   // The safe answer is the one that Enter gives.
   if (submit?.isDestructive) close.focus();
   return dialog;
+}
+
+/** Lets nothing but its button close a dialog. */
+function keepOpen(dialog: HTMLDialogElement): void {
+  // Browsers without the attribute send an event instead, which the others do not let a page refuse twice.
+  dialog.setAttribute("closedby", "none");
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  const closed = new AbortController();
+  addEventListener("beforeunload", (event) => event.preventDefault(), { signal: closed.signal });
+  dialog.addEventListener("close", () => closed.abort());
 }
 
 /** Keeps the focus near, if the change removed the element that had it. */

@@ -20,7 +20,7 @@ export const ACCESS_ERRORS = {
     remedy: "Send `Authorization: Bearer KEY`.",
     playground: { title: "Enter a user id.", text: "The field is below the photos." },
     galleries: { title: "Enter your user id." },
-    accounts: { title: "Enter your user id." },
+    accounts: { title: "Enter your API key." },
   }),
   unknownUser: row("4002", Code.Unauthenticated, 401, {
     text: "The key in the header user_id or x-api-key or in the Bearer token is unknown or expired or disabled.",
@@ -39,7 +39,7 @@ export const ACCESS_ERRORS = {
     },
     accounts: {
       title:
-        "This user id is unknown, expired or disabled. Check it for typing errors, or ask the operator of this service.",
+        "This API key is unknown, expired or disabled. Check it for typing errors, or ask the operator of this service.",
     },
   }),
   noSubscription: row("4003", Code.PermissionDenied, 402, {
@@ -125,7 +125,7 @@ export const ACCESS_ERRORS = {
     remedy: "Use a key with that scope. Whoever has a key with the scope `account` can create one.",
     playground: { title: "This user id is not for this.", text: "Use one with more scopes." },
     galleries: { title: "This user id is not for this.", text: "Use one with more scopes." },
-    accounts: { title: "This user id is not for accounts. Use one that has the scope account." },
+    accounts: { title: "This API key is not for accounts. Use one that has the scope account." },
   }),
   noSuchPath: row("4040", Code.Unimplemented, 404, {
     text: "This path does not exist.",

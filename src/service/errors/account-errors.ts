@@ -64,6 +64,6 @@ export const ACCOUNT_ERRORS = {
     cause:
       "A key can create, replace and delete only keys that have at most its own scopes and galleries, and create none that is valid for longer.",
     remedy: "Use a key with more rights, or ask for fewer.",
-    accounts: { title: "Your user id cannot do this to a key that can do more or is valid for longer." },
+    accounts: { title: "Your API key cannot do this to a key that can do more or is valid for longer." },
   }),
 };

@@ -32,9 +32,15 @@ export function drawQuota({ account, remaining }: ReadAccount): Node[] {
     ];
   const limit = Number(plan.requestsPerMonth);
   const used = Math.max(0, limit - remaining);
-  const bar = make("progress", { max: Math.max(1, limit), value: used, "aria-label": "Monthly quota used" });
-  if (remaining === 0)
-    return [make("p", { class: "notice bad" }, `Monthly quota used up; resets on ${reset}.`), bar];
+  const isSpent = remaining === 0;
+  const bar = make("progress", {
+    class: isSpent && "spent",
+    max: Math.max(1, limit),
+    value: used,
+    "aria-label": "Monthly quota used",
+  });
+  const advice = `The monthly quota is used up until ${reset}. Ask the operator of this service for a larger plan.`;
+  if (isSpent) return [make("p", { class: "notice bad" }, advice), bar];
   const text = `${formatCount(used)} of ${formatCount(limit)} requests used. ${formatCount(remaining)} left until ${reset}.`;
   return [make("p", {}, text), bar];
 }

@@ -13,9 +13,9 @@ interface KeyActions {
 
 /** Draws the keys of a user. */
 export function drawKeys(keys: readonly Key[], { remove, replace }: KeyActions): HTMLElement {
-  if (keys.length === 0) return make("p", { class: "hint" }, "There is no valid key.");
+  if (keys.length === 0) return make("p", { class: "hint" }, "There is no valid API key.");
   return drawTable<Key>(
-    "Keys",
+    "API keys",
     [
       { title: "Fingerprint", cell: ({ fingerprint }) => make("code", {}, fingerprint) },
       { title: "Name", cell: ({ name }) => name || "–" },

@@ -12,6 +12,7 @@ import { EXAMPLE_REQUESTS, EXAMPLES } from "../../src/web/samples/examples.ts";
 import { grpcurlSample } from "../../src/web/samples/grpcurl.ts";
 import { SAMPLE_OPERATIONS, type SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { serviceAddress } from "../../src/web/samples/service-address.ts";
 
 interface Document {
   readonly paths: Record<
@@ -67,7 +68,7 @@ describe("a sample", () => {
     },
   );
 
-  test("sends options and boxes in the query", () => {
+  test("writes options and boxes on lines of their own", () => {
     const request: SampleRequest = {
       operation: "getFaceVec",
       images: [{ field: "img", file: "my photo.jpg", boxes: [[1, 2, 30, 40]] }],
@@ -77,8 +78,30 @@ describe("a sample", () => {
       [
         'curl -H "user_id: $VISAGE_KEY" \\',
         "  -F 'img=@my photo.jpg' \\",
-        "  'http://localhost:8080/get_face_vec?bboxes=1,2,30,40&quality=1&face_det=0'",
+        "  -F bboxes=1,2,30,40 \\",
+        "  -F quality=1 \\",
+        "  -F face_det=0 \\",
+        "  http://localhost:8080/get_face_vec",
       ].join("\n"),
+    );
+  });
+
+  test("begins with the package that the documentation names", () => {
+    const documentation = readFileSync(join(PACKAGE_ROOT, "docs/clients.md"), "utf8");
+    const packages = [...documentation.matchAll(/^\| (\w+).*? \| `([^`]+)` \| \[sdks/gm)];
+    expect(packages.length).toBe(4);
+    for (const [, language, name] of packages) {
+      const { write } = SAMPLE_LANGUAGES.find((found) => found.name === language)!;
+      const [install] = write({ operation: "v1ListGalleries" }, ADDRESS)!.split("\n");
+      expect(install).toMatch(/^(#|\/\/) /);
+      expect(install!.split(" ").at(-1)).toBe(name);
+    }
+  });
+
+  test("calls the service without the page's own name, query and fragment", () => {
+    expect(serviceAddress("http://faces.example:8080/#result")).toBe("http://faces.example:8080");
+    expect(serviceAddress("https://faces.example/visage/docs?operation=match#result")).toBe(
+      "https://faces.example/visage",
     );
   });
 

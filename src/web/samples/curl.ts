@@ -29,19 +29,18 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
   }
   if (operation.body === "form") {
     const files = (request.images ?? []).map(({ field, file, url: source }) =>
-      source === undefined
-        ? `-F ${formField(field, file)}`
-        : `--form-string ${shellQuote(`${field}=${source}`)}`,
+      source === undefined ? `-F ${formFile(field, file)}` : formField([field, source]),
     );
-    const { displayName, ...parameters } = rest;
-    // Proxies log queries, which must not have names.
-    const name =
-      displayName === undefined ? [] : [`--form-string ${shellQuote(`displayName=${displayName}`)}`];
-    return commandLines(curl, ...files, ...name, url(queryOf(operation, request.images ?? [], parameters)));
+    // One line each. A query would be long, and proxies log it, which must not have names.
+    const fields = parametersOf(operation, request.images ?? [], rest).map(formField);
+    return commandLines(curl, ...files, ...fields, url());
   }
   if (operation.body === "json")
-    return commandLines(curl, method, `${JSON_TYPE} -d ${shellQuote(JSON.stringify(rest))}`, url());
-  return commandLines([curl, method].filter(Boolean).join(" "), url(queryOf(operation, [], rest)));
+    return commandLines(curl, method, JSON_TYPE, `-d ${shellQuote(JSON.stringify(rest))}`, url());
+  return commandLines(
+    [curl, method].filter(Boolean).join(" "),
+    url(queryOf(parametersOf(operation, [], rest))),
+  );
 }
 
 /** Over plain HTTP, the box of a source can only be in JSON. */
@@ -64,11 +63,12 @@ function linesSample(request: SampleRequest, { method }: SampleOperation, curl: 
   return `{\n${indent(lines)}\n} | ${send}`;
 }
 
-function queryOf(
+/** The boxes and fields of a request by their names, one entry for each item of a list. */
+function parametersOf(
   { boxFields = {} }: SampleOperation,
   images: readonly SampleImage[],
   fields: Readonly<Record<string, SampleValue>>,
-): string {
+): [name: string, text: string][] {
   const boxes = images.flatMap(({ field, boxes = [] }): [string, string][] => {
     const boxField = boxFields[field];
     if (!boxField) return [];
@@ -77,10 +77,12 @@ function queryOf(
   const others = Object.entries(fields).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, queryText(item)]),
   );
-  const parameters = [...boxes, ...others].map(
-    ([name, text]) => `${name}=${encodeURIComponent(text).replaceAll("%2C", ",")}`,
-  );
-  return parameters.length > 0 ? `?${parameters.join("&")}` : "";
+  return [...boxes, ...others];
+}
+
+function queryOf(parameters: readonly (readonly [name: string, text: string])[]): string {
+  const written = parameters.map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
+  return written.length > 0 ? `?${written.join("&")}` : "";
 }
 
 /** Switches of the original API are 0 and 1, which the typed API accepts as well. */
@@ -88,8 +90,13 @@ function queryText(value: SampleValue): string {
   return typeof value === "boolean" ? (value ? "1" : "0") : String(value);
 }
 
+/** A field of a form. `-F` gives some characters a meaning. */
+function formField([name, text]: readonly [name: string, text: string]): string {
+  return `${/^[\w.,-]*$/.test(text) ? "-F" : "--form-string"} ${shellQuote(`${name}=${text}`)}`;
+}
+
 /** A file part of a form. Some characters of file names are special in `-F`. */
-function formField(field: string, file: string): string {
+function formFile(field: string, file: string): string {
   const name = /[";,\\]/.test(file) ? `"${file.replaceAll(/["\\]/g, "\\$&")}"` : file;
   return shellQuote(`${field}=@${name}`);
 }

@@ -6,20 +6,36 @@ import { pythonSample } from "./python.ts";
 import type { SampleDestination, SampleRequest } from "./sample-request.ts";
 import { typescriptSample } from "./typescript.ts";
 
+type Write = (request: SampleRequest, destination: SampleDestination) => string | undefined;
+
 /** A language in which samples are written. */
 export interface SampleLanguage {
   readonly id: string;
   readonly name: string;
+  /** The comment that begins each sample and says how to install the client. */
+  readonly install?: string;
   /** Writes a request. Undefined if the language's client lacks the operation. */
-  readonly write: (request: SampleRequest, destination: SampleDestination) => string | undefined;
+  readonly write: Write;
 }
 
 /** All languages, in the order in which they are offered. */
 export const SAMPLE_LANGUAGES: readonly SampleLanguage[] = [
   { id: "curl", name: "curl", write: curlSample },
   { id: "grpcurl", name: "grpcurl", write: grpcurlSample },
-  { id: "python", name: "Python", write: pythonSample },
-  { id: "typescript", name: "TypeScript", write: typescriptSample },
-  { id: "go", name: "Go", write: goSample },
-  { id: "java", name: "Java", write: javaSample },
+  withClient("python", "Python", "# pip install visage-client", pythonSample),
+  withClient("typescript", "TypeScript", "// npm install @visage/client", typescriptSample),
+  withClient("go", "Go", "// go get github.com/visage-face/visage/sdks/go", goSample),
+  withClient("java", "Java", "// Maven: dev.visage:visage-client", javaSample),
 ];
+
+function withClient(id: string, name: string, install: string, write: Write): SampleLanguage {
+  return {
+    id,
+    name,
+    install,
+    write: (...args) => {
+      const code = write(...args);
+      return code === undefined ? undefined : `${install}\n${code}`;
+    },
+  };
+}

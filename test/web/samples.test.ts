@@ -13,6 +13,8 @@ import { grpcurlSample } from "../../src/web/samples/grpcurl.ts";
 import { SAMPLE_OPERATIONS, type SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 import { serviceAddress } from "../../src/web/samples/service-address.ts";
+import { codeBlock } from "../../tools/reference/highlight.ts";
+import { escapeHtml } from "../../tools/reference/html.ts";
 
 interface Document {
   readonly paths: Record<
@@ -96,6 +98,16 @@ describe("a sample", () => {
       expect(install).toMatch(/^(#|\/\/) /);
       expect(install!.split(" ").at(-1)).toBe(name);
     }
+  });
+
+  test("keeps every character when it is highlighted", () => {
+    for (const request of EXAMPLE_REQUESTS)
+      for (const { id, install, write } of SAMPLE_LANGUAGES) {
+        const code = write(request, ADDRESS) ?? "";
+        const html = codeBlock(install ? id : "shell", code, "Code");
+        if (code) expect(html).toContain("<span class=");
+        expect(html.replaceAll(/<[^>]+>/g, "")).toBe(escapeHtml(code));
+      }
   });
 
   test("calls the service without the page's own name, query and fragment", () => {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { errorList } from "./error-list.ts";
-import { codeBlock, element } from "./html.ts";
+import { codeBlock } from "./highlight.ts";
+import { element } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";
 import type { Document } from "./openapi.ts";
 import { sampleTabs } from "./sample-tabs.ts";
@@ -36,9 +37,9 @@ function quickstart(): string {
     markdownToHtml(
       "Start the service, which creates a trial user and stores its key. You need Node 20.19 or newer.",
     ),
-    codeBlock("npm ci && npm start", "Command that starts the service"),
+    codeBlock("shell", "npm ci && npm start", "Command that starts the service"),
     markdownToHtml("In another terminal, set the key. If an operator gave you one, use that instead:"),
-    codeBlock('export VISAGE_KEY="$(cat data/trial-user)"', "Command that sets the key"),
+    codeBlock("shell", 'export VISAGE_KEY="$(cat data/trial-user)"', "Command that sets the key"),
     element(
       "div",
       { "data-operation": "v1AnalyzeImage" },
@@ -49,7 +50,7 @@ function quickstart(): string {
   ].join("");
 }
 
-const QUICKSTART_CLIENTS = `Install a client from a checkout of Visage:
+const QUICKSTART_CLIENTS = `Each sample begins with the published package of its client. A checkout of Visage has the clients too:
 
 | language | command |
 |---|---|
@@ -78,7 +79,7 @@ const AUTHENTICATION = `Every request carries a key of its user, except health c
 - With TLS, a client certificate can replace the key, if the operator has assigned its common name to the user.
 - A request without a valid key fails with [NO_USER_ID](#error-NO_USER_ID) or [UNKNOWN_USER](#error-UNKNOWN_USER) before its body is read. A client address may fail 50 times at once, then twice per second.
 - Keys are secrets: whoever has one can use the user's quota and galleries. A web page should have a key of its own with a small plan.
-- The web pages call the key a user id, as the original service does. The forms on this page use the one that you enter here or on another page. It stays in this browser tab.`;
+- The forms on this page use the API key that you enter on any page. It stays in this browser.`;
 
 const REQUESTS = `One port serves gRPC, gRPC-Web, Connect and plain HTTP. All return the same results and errors. This page shows plain HTTP; the name of the RPC is below each path.
 

@@ -28,9 +28,3 @@ export function code(text: string): string {
 export function link(href: string, content: string): string {
   return element("a", { href }, content);
 }
-
-/** A block of code, which the reader can scroll with the keyboard. */
-export function codeBlock(text: string, label: string, attributes: HtmlAttributes = {}): string {
-  const region = { tabindex: 0, role: "group", "aria-label": label, ...attributes };
-  return element("pre", region, `<code>${escapeHtml(text)}</code>`);
-}

@@ -1,5 +1,6 @@
 import { SAMPLE_OPERATIONS } from "../../src/web/samples/sample-request.ts";
-import { code, codeBlock, element, escapeHtml, link } from "./html.ts";
+import { codeBlock } from "./highlight.ts";
+import { code, element, escapeHtml, link } from "./html.ts";
 import { shortJson } from "./json-example.ts";
 import { markdownToHtml } from "./markdown.ts";
 import {
@@ -29,7 +30,7 @@ export function operationSection(document: Document, placed: PlacedOperation): s
   const heading = [
     `<h3 id="${id}">${link(`#${id}`, escapeHtml(title))}</h3>`,
     deprecated ? '<p class="deprecated">Deprecated</p>' : "",
-    `<p class="route"><span class="method">${method}</span> ${code(path)}</p>`,
+    `<p class="route">${methodLabel(method)} ${code(path)}</p>`,
     hasSamples(id) ? `<p class="hint">gRPC ${code(SAMPLE_OPERATIONS[id].rpc)}</p>` : "",
   ];
   const description = markdownToHtml(operation.description || `${operation.summary}.`);
@@ -57,6 +58,11 @@ export function operationSection(document: Document, placed: PlacedOperation): s
     ...heading,
     `<div class="columns"><div class="description">${description}</div><div class="code">${samples.join("")}</div><div class="text">${text.join("")}</div></div>`,
   );
+}
+
+/** An HTTP method in its colour. */
+export function methodLabel(method: string): string {
+  return element("span", { class: "method", "data-method": method }, method);
 }
 
 /** The name of an operation: that of its RPC, or the path of a probe. */
@@ -100,7 +106,9 @@ function responseExample(document: Document, placed: PlacedOperation): string {
   const content = successContent(document, placed.operation);
   const example = content && exampleOf(content);
   if (example === undefined) return "";
-  const block = codeBlock(shortJson(example), `Response of ${operationTitle(placed)}`, { class: "tall" });
+  const block = codeBlock("json", shortJson(example), `Response of ${operationTitle(placed)}`, {
+    class: "tall",
+  });
   return `<h4>Example of a response</h4>${block}`;
 }
 

@@ -1,6 +1,6 @@
 /** The address in the samples of the page. */
 export const WRITTEN_URL = "http://localhost:8080";
-const WRITTEN_GRPC = "grpcurl -plaintext ";
+const WRITTEN_PLAINTEXT = "-plaintext ";
 const WRITTEN_TARGET = "localhost:8080 ";
 
 /** Writes a sample for another address. */
@@ -11,5 +11,5 @@ export function withAddress(sample: string, url: string): string {
   return sample
     .replaceAll(WRITTEN_URL, url)
     .replaceAll(WRITTEN_TARGET, `${target} `)
-    .replaceAll(WRITTEN_GRPC, isTls ? "grpcurl " : WRITTEN_GRPC);
+    .replaceAll(WRITTEN_PLAINTEXT, isTls ? "" : WRITTEN_PLAINTEXT);
 }

@@ -1,10 +1,13 @@
+import { serviceAddress } from "../samples/service-address.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
-import { WRITTEN_URL, withAddress } from "./sample-address.ts";
+import { withAddress } from "./sample-address.ts";
 
 const LANGUAGE = "sample_language";
+/** The service that shows the page. */
+const ADDRESS = serviceAddress(document.baseURI);
 /** How long the page may be busy at a time. */
 const STEP_MS = 10;
 
@@ -26,7 +29,6 @@ export function mountSamples(): void {
     const endMs = performance.now() + STEP_MS;
     while (shown.length < groups.length && performance.now() < endMs) {
       const group = groups[shown.length]!;
-      useServiceAddress(group);
       const show = drawSamples(group, shown.length, choose);
       show(language);
       shown.push(show);
@@ -34,16 +36,6 @@ export function mountSamples(): void {
     if (shown.length < groups.length) setTimeout(step);
   };
   step();
-}
-
-/** Replaces the address in samples with that of the service that shows the page. */
-function useServiceAddress(samples: HTMLElement): void {
-  const url = new URL(".", document.baseURI).href.replace(/\/$/, "");
-  if (url === WRITTEN_URL) return;
-  for (const block of samples.querySelectorAll("code")) {
-    const text = block.textContent;
-    if (text.includes("localhost:8080")) block.textContent = withAddress(text, url);
-  }
 }
 
 /** Replaces the summaries of samples with tabs. Returns a function that shows a language, or the first without it. */
@@ -56,7 +48,8 @@ function drawSamples(
   const tabs = samples.map((sample) => ({
     name: sample.dataset.language!,
     label: sample.querySelector("summary")!.textContent,
-    code: sample.querySelector("pre")!,
+    // A browser with script has not parsed what is in a noscript element.
+    html: sample.querySelector("noscript")?.textContent ?? sample.querySelector("pre")!.outerHTML,
   }));
   const panel = make("div", { class: "sample", id: `sample-${index}` });
   const { list, mark } = createTabs({ label: "Language", tabs, panel, onChoose });
@@ -65,6 +58,6 @@ function drawSamples(
   return (language) => {
     const shown = tabs.find(({ name }) => name === language) ?? tabs[0]!;
     mark(shown.name);
-    panel.replaceChildren(shown.code);
+    panel.innerHTML = withAddress(shown.html, ADDRESS);
   };
 }

@@ -40,6 +40,11 @@ describe.runIf(hasBrowser)("the API reference", () => {
     await form.getByText("Try it").click();
     return form;
   };
+  const galleries = async (key: string): Promise<string[]> => {
+    const response = await fetch(site.url("/v1/galleries"), { headers: { authorization: `Bearer ${key}` } });
+    const { galleries: found } = (await response.json()) as { galleries: { galleryId: string }[] };
+    return found.map(({ galleryId }) => galleryId);
+  };
   const send = async (form: Locator) => {
     await form.getByRole("button", { name: "Send request" }).click();
     return form.locator(".try-status, .problem").textContent({ timeout: 30_000 });
@@ -58,6 +63,8 @@ describe.runIf(hasBrowser)("the API reference", () => {
         for (const details of all) details.setAttribute("open", "");
       });
       await checkPage(page, `docs ${name}`);
+      await page.getByRole("button", { name: "Remove it" }).click();
+      await page.getByText("Removed.").waitFor();
     },
     180_000,
   );
@@ -90,23 +97,58 @@ describe.runIf(hasBrowser)("the API reference", () => {
     await page.getByText("This page has no section “%zz”.").waitFor();
   });
 
-  test("succeeds with the first click on every operation", async () => {
+  test("succeeds with the first click on every operation and leaves nothing behind", async () => {
     const page = await open();
+    const failed: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
+    });
     const outcomes: string[] = [];
     for (const operation of TRIED) {
       const form = await openForm(page, operation);
       outcomes.push(`${operation} ${(await send(form))?.split(" in ")[0]}`);
     }
     expect(outcomes).toEqual(TRIED.map((operation) => `${operation} 200 Success`));
+    const form = section(page, "v1CreateGallery").locator(".try");
+    await form.getByLabel("Body (JSON)").fill('{"galleryId": "second"}');
+    expect(await send(form)).toContain("200 Success");
+    const notice = form.getByText(/^This page created the galleries example-\w+, second\./);
+    await notice.getByRole("button", { name: "Remove them" }).click();
+    await form.getByText("Removed.").waitFor();
+    expect(await galleries(USER)).toEqual([]);
+    expect(failed).toEqual([]);
   }, 180_000);
+
+  test("creates an example once, and again if it is gone", async () => {
+    const page = await open();
+    const creations: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") creations.push(request.url().replace(/.*galleries/, ""));
+    });
+    await send(await openForm(page, "v1GetPerson"));
+    await page.reload();
+    const form = await openForm(page, "v1GetPerson");
+    expect(await send(form)).toContain("200 Success");
+    expect(creations).toEqual(["", expect.stringMatching(/people.ann.faces$/)]);
+    // Deleted by somebody else.
+    const [gallery] = await galleries(USER);
+    await fetch(site.url(`/v1/galleries/${gallery}`), {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${USER}` },
+    });
+    expect(await send(form)).toContain("200 Success");
+    await form.getByRole("button", { name: "Remove it" }).click();
+    await form.getByText("Removed.").waitFor();
+    expect(await galleries(USER)).toEqual([]);
+  });
 
   test("sends the chosen file, options and key", async () => {
     const page = await open({}, "");
     const form = await openForm(page, "v1AnalyzeImage");
     expect(await send(form)).toContain("401 Error");
-    await form.getByLabel("User id").fill("Schlüssel");
-    expect(await send(form)).toBe("The user id has spaces or characters other than ASCII.");
-    await form.getByLabel("User id").fill(USER);
+    await form.getByLabel("API key").fill("Schlüssel");
+    expect(await send(form)).toBe("The API key has spaces or characters other than ASCII.");
+    await form.getByLabel("API key").fill(USER);
     await form.getByLabel("image", { exact: true }).setInputFiles(sampleFile(3));
     await form.getByLabel("maxFaces").fill("2");
     expect(await send(form)).toContain("200 Success");
@@ -117,7 +159,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
     expect([body.faces.length, body.facesFound]).toEqual([2, 3]);
     expect(await form.locator(".facts").textContent()).toContain("x-request-id");
     // The key is that of the session, so other forms and pages have it.
-    expect(await (await openForm(page, "getFaceVec")).getByLabel("User id").inputValue()).toBe(USER);
+    expect(await (await openForm(page, "getFaceVec")).getByLabel("API key").inputValue()).toBe(USER);
   });
 
   test("shows the error of the service and of a missing service", async () => {
@@ -159,8 +201,10 @@ describe.runIf(hasBrowser)("the API reference", () => {
     const { key } = await post("admin/users", ADMIN_KEY, { name: "collector", plan: "single" });
     await post("galleries", key, { galleryId: "only" });
     const form = await openForm(await open({}, `#user_id=${key}`), "v1GetPerson");
-    expect(await send(form)).toContain("422 Error");
+    await form.getByRole("button", { name: "Send request" }).click();
+    await form.getByText("422 Error").waitFor();
     expect(await form.locator("pre").textContent()).toContain("TOO_MANY_GALLERIES");
+    await form.getByText("The page could not change its example gallery:").waitFor();
   });
 
   test("remembers the language of the samples for all operations", async () => {

@@ -1,3 +1,4 @@
+import { EXAMPLE_GALLERY } from "./try-example.ts";
 import {
   createBodyControl,
   createControl,
@@ -6,7 +7,6 @@ import {
   type PhotoControl,
 } from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
-import { EXAMPLE_GALLERY } from "./try-preparation.ts";
 import { requestPath, type TryRequest } from "./try-request.ts";
 
 /** Creates the inputs for the parameters and the body of an operation. */

@@ -14,12 +14,12 @@ export function createKeyField(id: string) {
   });
   input.value = readUserId();
   return {
-    element: make("div", { class: "field" }, make("label", { for: id }, "User id (API key)"), input),
+    element: make("div", { class: "field" }, make("label", { for: id }, "API key"), input),
     /** Stores the key for the session and for all forms, and returns it. Throws InputError if it cannot be a key. */
     read: () => {
       const key = input.value.trim();
       if (!SENDABLE_KEY.test(key))
-        throw new InputError("The user id has spaces or characters other than ASCII.");
+        throw new InputError("The API key has spaces or characters other than ASCII.");
       storeUserId(key);
       for (const other of document.querySelectorAll<HTMLInputElement>(".try-key")) other.value = key;
       return key;

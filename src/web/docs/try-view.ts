@@ -1,12 +1,12 @@
-import { byId, make } from "../site/elements.ts";
+import { byId, make, makeButton } from "../site/elements.ts";
 import type { Off } from "../site/service-info.ts";
 import { featuresOf } from "../switched-off.ts";
+import { createdGalleries, ExampleError, removeExamples, sendWithExample } from "./try-example.ts";
 import { InputError } from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
 import { createInputs, samplePhoto } from "./try-inputs.ts";
 import { createKeyField } from "./try-key.ts";
-import { EXAMPLE_GALLERY, prepareGallery, preparesGallery } from "./try-preparation.ts";
-import { sendTry, type TryResponse } from "./try-request.ts";
+import type { SendOptions, TryResponse } from "./try-request.ts";
 import { resultView } from "./try-result.ts";
 
 type Forms = Readonly<Record<string, TryForm>>;
@@ -23,59 +23,78 @@ export function mountTryForms({ permissions }: Off): void {
     details.addEventListener("toggle", () => details.append(createForm(operation, forms)), { once: true });
     place.append(details);
   }
+  const openTarget = () => {
+    const details = document.querySelector<HTMLDetailsElement>(".try:target > details");
+    if (!details) return;
+    details.open = true;
+    details.scrollIntoView();
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
 }
 
 function createForm(operation: string, forms: Forms): HTMLElement {
   const id = (name: string) => `try-${operation}-${name}`;
   const key = createKeyField(id("key"));
   const inputs = createInputs(forms[operation]!, id);
-  const send = make("button", { type: "submit", class: "primary" }, "Send request");
+  const submit = make("button", { type: "submit", class: "primary" }, "Send request");
   const cancel = make("button", { type: "button", hidden: true }, "Cancel");
   const result = make("div", { class: "try-result hides-empty", "aria-live": "polite" });
+  /** Runs one request at a time, and shows its result or why there is none. */
+  const run = async (work: (options: SendOptions) => Promise<Node[]>) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const hadFocus = result.contains(document.activeElement);
+    cancel.onclick = () => controller.abort();
+    submit.disabled = true;
+    cancel.hidden = false;
+    result.replaceChildren(make("p", { class: "hint" }, "Waiting for the response…"));
+    try {
+      result.replaceChildren(...(await work({ key: key.read(), signal })));
+    } catch (error) {
+      result.replaceChildren(...problem(error, signal));
+    }
+    result.append(...leftovers());
+    submit.disabled = false;
+    cancel.hidden = true;
+    if (hadFocus) submit.focus({ preventScroll: true });
+  };
+  const send = async (options: SendOptions): Promise<TryResponse> =>
+    sendWithExample(operation, await inputs.createRequest(), { forms, options, photo: () => samplePhoto(0) });
+  const remove = async (options: SendOptions) => {
+    await removeExamples({ forms, options });
+    return [make("p", { class: "hint" }, "Removed.")];
+  };
+  const leftovers = () => {
+    const galleries = createdGalleries();
+    if (galleries.length === 0) return [];
+    const [noun, them] = galleries.length === 1 ? ["gallery", "it"] : ["galleries", "them"];
+    const text = `This page created the ${noun} ${galleries.join(", ")}. `;
+    const button = makeButton(`Remove ${them}`, () => run(remove), { class: "small" });
+    return [make("p", { class: "hint" }, text, button)];
+  };
   const view = make(
     "form",
     { novalidate: true },
     key.element,
     ...inputs.elements,
-    ...(preparesGallery(operation) ? [galleryHint()] : []),
-    make("div", { class: "actions" }, send, cancel),
+    make("div", { class: "actions" }, submit, cancel),
     result,
   );
-  const run = async (signal: AbortSignal): Promise<TryResponse> => {
-    const request = await inputs.createRequest();
-    const options = { key: key.read(), signal };
-    const failure = await prepareGallery(operation, request, forms, options, () => samplePhoto(0));
-    return failure ?? sendTry(request, options);
-  };
   view.addEventListener("submit", (event) => {
     event.preventDefault();
-    const controller = new AbortController();
-    cancel.onclick = () => controller.abort();
-    send.disabled = true;
-    cancel.hidden = false;
-    result.replaceChildren(make("p", { class: "hint" }, "Waiting for the response…"));
-    run(controller.signal)
-      .then(resultView, (error: unknown) => [problem(error, controller.signal)])
-      .then((shown) => result.replaceChildren(...shown))
-      .finally(() => {
-        send.disabled = false;
-        cancel.hidden = true;
-      })
-      .catch(reportError);
+    run(async (options) => resultView(await send(options))).catch(reportError);
   });
+  result.append(...leftovers());
   return view;
 }
 
-function galleryHint(): HTMLElement {
-  const text = `The page has made up the gallery ${EXAMPLE_GALLERY} for this visit. It creates first what the operation needs in it. Delete the gallery when you are done.`;
-  return make("p", { class: "hint" }, text);
-}
-
-function problem(error: unknown, { aborted }: AbortSignal): HTMLElement {
+function problem(error: unknown, { aborted }: AbortSignal): Node[] {
   const text = aborted
     ? "Cancelled."
-    : error instanceof InputError
+    : error instanceof InputError || error instanceof ExampleError
       ? error.message
       : "The service could not be reached.";
-  return make("p", { class: "problem" }, text);
+  const response = error instanceof ExampleError ? resultView(error.response) : [];
+  return [make("p", { class: "problem" }, text), ...response];
 }

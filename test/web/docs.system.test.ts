@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { ERROR_KINDS, ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import { hasBrowser, openTab } from "../support/browser.ts";
-import { checkPage, overflowOf, SIZES, violationsOf } from "../support/page-checks.ts";
+import { checkPage, expectOnScreen, overflowOf, SIZES, violationsOf } from "../support/page-checks.ts";
 import { sampleFile } from "../support/playground.ts";
 import { ADMIN_KEY, USER } from "../support/service.ts";
 import { useSite } from "../support/site.ts";
@@ -56,13 +56,19 @@ describe.runIf(hasBrowser)("the API reference", () => {
       const page = await open(options);
       expect(await overflowOf(page)).toBe(0);
       // All operations have the same parts. Everything of one is opened, because axe skips what is closed.
-      await page.locator(".contents").evaluate((contents) => contents.setAttribute("open", ""));
-      await page.getByLabel("Filter").fill("enrolface");
+      await page.evaluate(
+        "for (const other of document.querySelectorAll('.operation:not([aria-labelledby=v1EnrolFace])')) other.hidden = true",
+      );
       expect(await send(await openForm(page, "v1EnrolFace"))).toContain("200 Success");
       await page.locator(".operation:visible details").evaluateAll((all) => {
         for (const details of all) details.setAttribute("open", "");
       });
       await checkPage(page, `docs ${name}`);
+      await page.keyboard.press("/");
+      await page.getByLabel("Search").fill("gallery");
+      await checkPage(page, `docs search ${name}`);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Remove it" }).click();
       await page.getByText("Removed.").waitFor();
     },
@@ -223,18 +229,65 @@ describe.runIf(hasBrowser)("the API reference", () => {
     );
   });
 
-  test("marks the current section and filters operations and errors", async () => {
+  test("finds operations, fields, errors and parts of the guide", async () => {
+    const page = await open({}, "");
+    const search = page.getByLabel("Search");
+    const best = page.locator(".hits a").first();
+    for (const [query, title, target] of [
+      ["identify", "POST IdentifyFaces", "h3#v1IdentifyFaces"],
+      ["maxFalseMatchRate", "CompareFaces field maxFalseMatchRate", "dt >> text=maxFalseMatchRate"],
+      ["2005", "IMAGE_TOO_LARGE Error", "#error-IMAGE_TOO_LARGE"],
+      ["no_face", "NO_FACE Error", "#error-NO_FACE"],
+      ["exif orientation", "Requests and images Guide", "li:has-text('EXIF orientation')"],
+    ] as const) {
+      await page.keyboard.press("/");
+      await search.fill(query);
+      expect((await best.innerText()).replaceAll(/\s+/g, " ")).toContain(title);
+      await search.press("Enter");
+      await expectOnScreen(page.locator(target).first());
+    }
+  });
+
+  test("keeps the place that is read during a search", async () => {
     const page = await open({}, "#v1IdentifyFaces");
-    await page.locator('.contents a[href="#v1IdentifyFaces"][aria-current]').waitFor();
-    await page.getByLabel("Filter").fill("images: stream");
-    expect(await page.locator(".operation:visible h3").allTextContents()).toEqual(["AnalyzeImages"]);
-    expect(await page.locator(".contents li li a[href^='#v1']:visible").count()).toBe(1);
-    await page.getByLabel("Filter").fill("2005");
-    expect(await page.locator(".error:visible dt").allTextContents()).toEqual(["IMAGE_TOO_LARGE"]);
-    // A link shows what the filter hides.
-    await page.evaluate("location.hash = 'error-NO_FACE'");
-    await page.locator("#error-NO_FACE").waitFor({ state: "visible" });
-    expect(await page.locator(".operation:visible").count()).toBe(OPERATIONS.length);
+    const link = page.locator('.contents a[href="#v1IdentifyFaces"][aria-current]');
+    await link.waitFor();
+    const place = () => page.evaluate("scrollY");
+    const before = await place();
+    await page.keyboard.press("/");
+    await page.keyboard.type("no such thing");
+    expect(await page.getByRole("status").first().textContent()).toBe("Nothing found for “no such thing”.");
+    expect(await page.getByRole("navigation", { name: "Contents" }).isVisible()).toBe(false);
+    await page.keyboard.press("Escape");
+    await expectOnScreen(link);
+    expect(await place()).toBe(before);
+    // A slash is typed where text is entered.
+    const form = await openForm(page, "v1IdentifyFaces");
+    await form.getByLabel("gallery_id").press("/");
+    expect(await form.getByLabel("gallery_id").inputValue()).toContain("/");
+  });
+
+  test("keeps the contents at hand on a phone", async () => {
+    const page = await open(SIZES[3]![1], "#v1IdentifyFaces");
+    const bar = page.getByText("Contents POST IdentifyFaces");
+    await expectOnScreen(bar);
+    await bar.click();
+    await page.getByLabel("Search").fill("deleteface");
+    await page.locator(".hits a").first().click();
+    await expectOnScreen(page.locator("h3#v1DeleteFace"));
+    expect(await page.getByLabel("Search").isVisible()).toBe(false);
+    await page.getByText("Contents DELETE DeleteFace").press("Enter");
+    await page.getByLabel("Search").press("Escape");
+    await expectOnScreen(page.locator(".contents a[aria-current]"));
+    await page.getByLabel("Search").press("Escape");
+    expect(await page.getByLabel("Search").isVisible()).toBe(false);
+  });
+
+  test("begins with the first request", async () => {
+    const page = await open();
+    await page.getByRole("link", { name: "try the first request" }).click();
+    const form = section(page, "v1AnalyzeImage").locator(".try");
+    expect(await send(form)).toContain("200 Success");
   });
 
   test("can be read without JavaScript", async () => {

@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)("the pages of a service that switches off everything"
 
   test("the reference describes what nobody can switch off", async () => {
     const page = await open(site, "/docs");
-    await page.getByLabel("Filter").waitFor();
+    await page.getByLabel("Search").waitFor();
     expect(await page.locator(".service > h2").allTextContents()).toEqual(["Administration", "Health"]);
     expect(await page.locator(".contents .group > a").allTextContents()).toEqual([
       "Administration",

@@ -16,7 +16,7 @@ export function errorList(): string {
     ];
     return element(
       "div",
-      { class: "error", id: `error-${reason}`, "data-search": `${reason} ${number} ${text}`.toLowerCase() },
+      { class: "error", id: `error-${reason}` },
       `<dt>${link(`#error-${reason}`, code(reason))}</dt>`,
       `<dd><p class="hint">${facts.join(" · ")}</p>`,
       `<p>${inlineToHtml(text)}</p>`,

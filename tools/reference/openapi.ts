@@ -66,7 +66,6 @@ export interface Operation {
 
 /** The OpenAPI document, as far as the reference uses it. */
 export interface Document {
-  readonly info: { readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {

@@ -44,17 +44,13 @@ export function operationSection(document: Document, placed: PlacedOperation): s
     hasSamples(id) && !hasClientSamples(id)
       ? '<p class="hint">The clients do not offer this operation.</p>'
       : "",
-    canBeTried(operation) ? element("div", { class: "try", "data-operation": id }) : "",
+    canBeTried(operation) ? element("div", { class: "try", id: `try-${id}`, "data-operation": id }) : "",
     responseExample(document, placed),
   ];
   // An article is not a landmark. A landmark for each operation would be too many.
   return element(
     "article",
-    {
-      class: "operation",
-      "aria-labelledby": id,
-      "data-search": `${title} ${path} ${operation.summary}`.toLowerCase(),
-    },
+    { class: "operation", "aria-labelledby": id },
     ...heading,
     `<div class="columns"><div class="description">${description}</div><div class="code">${samples.join("")}</div><div class="text">${text.join("")}</div></div>`,
   );

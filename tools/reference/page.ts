@@ -2,7 +2,7 @@ import { type GuideSection, guideSections } from "./guide.ts";
 import { element, escapeHtml, link } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";
 import { type Document, operationsOf, type PlacedOperation } from "./openapi.ts";
-import { operationSection, operationTitle } from "./operation-section.ts";
+import { methodLabel, operationSection, operationTitle } from "./operation-section.ts";
 import { tryForms } from "./try-forms.ts";
 
 /** The order and the titles of the services. A service that is not listed comes last, with its own name. */
@@ -14,6 +14,14 @@ const TITLES: Readonly<Record<string, string>> = {
   AdminService: "Administration",
   Health: "Health",
 };
+
+/** What to do first. The second half needs an operation that can be switched off. */
+const FIRST_STEPS = markdownToHtml(
+  "Get an API key from your operator, or [start a service of your own](#quickstart), which writes one.",
+).replace(
+  "</p>",
+  ' <span data-operation="v1AnalyzeImage">Then enter the key and <a href="#try-v1AnalyzeImage">try the first request</a>: it finds the face in a sample photo.</span></p>',
+);
 
 interface Service {
   readonly name: string;
@@ -30,7 +38,7 @@ export function referencePage(document: Document): string {
   return [
     contents(guide, services),
     '<div class="reference">',
-    `<h1>API reference</h1>${markdownToHtml(document.info.description)}`,
+    `<h1>API reference</h1>${FIRST_STEPS}`,
     ...guide.map(guideSection),
     ...services.map((service) => serviceSection(document, service)),
     "</div>",
@@ -53,7 +61,7 @@ function servicesOf(document: Document): Service[] {
 
 function contents(guide: readonly GuideSection[], services: readonly Service[]): string {
   const item = (id: string, title: string, method?: string) =>
-    `<li>${link(`#${id}`, `${method ? `<span class="method" data-method="${method}">${method}</span> ` : ""}${escapeHtml(title)}`)}</li>`;
+    `<li>${link(`#${id}`, `${method ? `${methodLabel(method)} ` : ""}${escapeHtml(title)}`)}</li>`;
   const group = (heading: string, items: readonly string[]) =>
     `<li class="group">${heading}<ul>${items.join("")}</ul></li>`;
   const groups = [
@@ -69,9 +77,9 @@ function contents(guide: readonly GuideSection[], services: readonly Service[]):
     ),
   ];
   return [
-    '<details class="contents" open><summary>Contents</summary>',
-    '<div class="filter" hidden><label for="filter">Filter</label><input id="filter" type="search" autocomplete="off" placeholder="operation, path or error"></div>',
-    `<nav aria-label="Contents"><ul>${groups.join("")}</ul></nav>`,
+    '<details class="contents" open><summary>Contents <span class="current"></span></summary>',
+    '<div class="contents-body"><div class="search" hidden><label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="operation, field or error" aria-keyshortcuts="/"><p class="hint" role="status"></p></div>',
+    `<ul class="hits"></ul><nav aria-label="Contents"><ul>${groups.join("")}</ul></nav></div>`,
     "</details>",
   ].join("");
 }

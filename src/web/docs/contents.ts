@@ -1,32 +1,44 @@
-import { byId } from "../site/elements.ts";
+import { mountSearch } from "./search.ts";
 
-/** Below this width the contents are above the text, and closed at first. */
+/** Below this width the contents are a bar at the top of the window, which opens them over the text. */
 const NARROW = "(max-width: 999px)";
 
-/** Marks the current section in the contents, filters them, and closes them on a narrow screen. */
+/** Marks the current section in the contents, which stay at hand and can be searched. */
 export function mountContents(): void {
   const contents = document.querySelector<HTMLDetailsElement>(".contents")!;
-  const links = new Map(
-    [...contents.querySelectorAll("a")].map((link) => [link.getAttribute("href")!.slice(1), link]),
-  );
+  const summary = contents.querySelector("summary")!;
   const narrow = matchMedia(NARROW);
   const openIfWide = () => {
     contents.open = !narrow.matches;
   };
   openIfWide();
   narrow.addEventListener("change", openIfWide);
-  contents.addEventListener("click", ({ target }) => {
-    if (narrow.matches && target instanceof HTMLElement && target.closest("a")) contents.open = false;
+  const scrollToCurrent = markCurrent(contents);
+  // What is not laid out cannot be scrolled to.
+  contents.addEventListener("toggle", scrollToCurrent);
+  mountSearch(contents, scrollToCurrent);
+  const close = ({ target }: Event) => {
+    const isOutside = !contents.contains(target as Node);
+    if (narrow.matches && (isOutside || (target as Element).closest("a"))) contents.open = false;
+  };
+  addEventListener("click", close);
+  contents.addEventListener("keydown", ({ key, defaultPrevented }) => {
+    if (key !== "Escape" || !narrow.matches || defaultPrevented) return;
+    contents.open = false;
+    summary.focus();
   });
-  markCurrent(contents, links);
-  mountFilter(contents);
 }
 
 /**
- * The current section is the last one that begins above the upper third of the window. The sections are measured, not
- * their headings: that would lay out the operations which are far from the window.
+ * Marks the section that is read, and names it in the bar. It is the last one that begins above the upper third of the
+ * window. The sections are measured, not their headings: that would lay out the operations which are far from the
+ * window. Returns a function that scrolls the contents to the mark.
  */
-function markCurrent(contents: HTMLElement, links: ReadonlyMap<string, HTMLAnchorElement>): void {
+function markCurrent(contents: HTMLElement): () => void {
+  const links = new Map(
+    [...contents.querySelectorAll("a")].map((link) => [link.getAttribute("href")!.slice(1), link]),
+  );
+  const bar = contents.querySelector(".current")!;
   const sections = [...document.querySelectorAll<HTMLElement>(".guide, .service, .operation")];
   let current: HTMLAnchorElement | undefined;
   let isScheduled = false;
@@ -40,7 +52,11 @@ function markCurrent(contents: HTMLElement, links: ReadonlyMap<string, HTMLAncho
     current?.removeAttribute("aria-current");
     link?.setAttribute("aria-current", "true");
     current = link;
-    if (link) scrollInto(contents, link);
+    bar.textContent = link?.textContent ?? "";
+    scrollToCurrent();
+  };
+  const scrollToCurrent = () => {
+    if (current?.checkVisibility()) scrollInto(contents.querySelector(".contents-body")!, current);
   };
   addEventListener(
     "scroll",
@@ -52,44 +68,15 @@ function markCurrent(contents: HTMLElement, links: ReadonlyMap<string, HTMLAncho
     { passive: true },
   );
   requestAnimationFrame(update);
+  return scrollToCurrent;
 }
 
 /** Scrolls the contents, but not the page, so that a link is visible. */
 function scrollInto(contents: HTMLElement, link: HTMLElement): void {
   const { top, bottom } = contents.getBoundingClientRect();
   const place = link.getBoundingClientRect();
-  if (place.top < top) contents.scrollTop -= top - place.top + place.height;
+  // The search covers the top of the contents.
+  const margin = 3 * place.height;
+  if (place.top < top + margin) contents.scrollTop -= top + margin - place.top;
   else if (place.bottom > bottom) contents.scrollTop += place.bottom - bottom + place.height;
-}
-
-/** Shows only what contains all words of the filter: operations by name, path and summary, and errors. */
-function mountFilter(contents: HTMLElement): void {
-  const input = byId("filter", HTMLInputElement);
-  input.parentElement!.hidden = false;
-  const searched = [...document.querySelectorAll<HTMLElement>("[data-search]")];
-  // A link may lead to what the filter hides.
-  addEventListener("hashchange", () => {
-    const target = document.getElementById(location.hash.slice(1));
-    if (!target?.closest("[hidden]")) return;
-    input.value = "";
-    input.dispatchEvent(new Event("input"));
-    target.scrollIntoView();
-  });
-  input.addEventListener("input", () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const isShown = (text: string) => words.every((word) => text.includes(word));
-    const shownIds = new Set<string>();
-    for (const element of searched) {
-      element.hidden = !isShown(element.dataset.search!);
-      const id = element.getAttribute("aria-labelledby");
-      if (!element.hidden && id) shownIds.add(id);
-    }
-    for (const link of contents.querySelectorAll<HTMLAnchorElement>(".group li > a")) {
-      const id = link.getAttribute("href")!.slice(1);
-      const isOperation = searched.some((element) => element.getAttribute("aria-labelledby") === id);
-      link.parentElement!.hidden = words.length > 0 && isOperation && !shownIds.has(id);
-    }
-    for (const service of document.querySelectorAll<HTMLElement>(".service"))
-      service.hidden = service.querySelectorAll(".operation:not([hidden])").length === 0;
-  });
 }

@@ -4,7 +4,8 @@ import { findHits, type Hit, readSections, type Section } from "./search-index.t
 
 /**
  * Shows what contains all words of the search in place of the contents, best first. The document stays as it is, so the
- * place that is read does too; `onEnd` is called when the contents are shown again. `/` focuses the search, Enter goes to the best hit and Escape ends the search.
+ * place that is read does too. `/` focuses the search, Enter goes to the best hit, and Escape ends the search, after
+ * which `onEnd` is called.
  */
 export function mountSearch(contents: HTMLDetailsElement, onEnd: () => void): void {
   const input = byId("search", HTMLInputElement);
@@ -62,7 +63,7 @@ function hitItem({ section, part }: Hit): HTMLElement {
 }
 
 /** Opens what hides a part of the page, scrolls to it and marks it until the next one. */
-export function reveal(part: HTMLElement): void {
+function reveal(part: HTMLElement): void {
   for (let parent = part.parentElement; parent; parent = parent.parentElement)
     if (parent instanceof HTMLDetailsElement) parent.open = true;
   document.querySelector(".found")?.classList.remove("found");

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import type { Box, Embedding } from "../core/index.ts";
+import type { Box, Embedding, Population } from "../core/index.ts";
 import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
 import type { FaceCallOptions } from "./face-call.ts";
@@ -43,6 +43,14 @@ export interface SourceFace {
   readonly box?: Box;
   readonly embedding: Embedding;
 }
+
+/** A face to search for, with the populations to which it may belong. */
+export interface ProbeFace extends SourceFace {
+  readonly populations: readonly Population[];
+}
+
+/** The populations of a face whose age and gender are not estimated. */
+export const UNESTIMATED_POPULATIONS: readonly Population[] = ["age10Up"];
 
 /** Returns the source of a face. Throws ServiceError `badRequest` if there is none, or a box without an image. */
 export function requireSource(from: FaceSource | undefined): FaceSource {

@@ -11,9 +11,10 @@ import {
   faceIdFrom,
   type GalleryServiceOptions,
   orUnavailable,
+  type ProbeFace,
   requireSource,
-  type SourceFace,
   storeFaces,
+  UNESTIMATED_POPULATIONS,
 } from "./gallery-call.ts";
 import { listPermittedGalleries } from "./gallery-limit.ts";
 import {
@@ -27,6 +28,7 @@ import {
   requireName,
   tokenAfter,
 } from "./gallery-messages.ts";
+import { checkPerson, messageFromCheck, requireSamePerson } from "./gallery-person-check.ts";
 import { identifyFaces } from "./identify-faces.ts";
 import { importFaces } from "./import-faces.ts";
 import { requireUsable } from "./quality.ts";
@@ -138,15 +140,27 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       // Fails early, before the image is analysed.
       const gallery = await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
       if (gallery.model !== model) throw readOnlyError(gallery, model);
-      const { embedding, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
+      const call = new FaceCall(options, scopeFrom(context));
+      const { embedding, box, populations } = await faceToEnrol(request, call, model);
       const faceId = request.faceId || faceIdFrom(embedding);
       const face = { personId, faceId, embedding, displayName, expiresAt };
-      await startAudited(context.values, { face: faceId, model });
+      const check = request.checkPerson
+        ? await checkPerson({ ...face, populations }, gallery, context, options)
+        : undefined;
+      // The check is a search, so the line names whom it has found.
+      const people = [personId, ...(check?.other ? [check.other.personId] : [])];
+      await startAudited(context.values, { people, face: faceId, model });
+      if (check) requireSamePerson(check, context, options);
       const { revision } = await storeFaces(context, () =>
         galleries.enrolFaces(caller.userId, galleryId, model, [face], caller.plan),
       );
       addToAudit(context.values, { faces: 1 });
-      return { faceId, ...(box && { box: messageFromBox(box) }), revision: BigInt(revision) };
+      return {
+        ...(check && messageFromCheck(check)),
+        faceId,
+        ...(box && { box: messageFromBox(box) }),
+        revision: BigInt(revision),
+      };
     },
 
     async getPerson({ galleryId, personId }, context) {
@@ -224,17 +238,21 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
 }
 
 async function faceToEnrol(
-  { source: from, skipQualityCheck }: EnrolFaceRequest,
+  { source: from, skipQualityCheck, checkPerson }: EnrolFaceRequest,
   call: FaceCall,
   model: string,
-): Promise<SourceFace> {
+): Promise<ProbeFace> {
   const { source, box } = requireSource(from);
   if (source.case === "embedding")
-    return { embedding: embeddingFrom("source.embedding", source.value, model) };
+    return {
+      embedding: embeddingFrom("source.embedding", source.value, model),
+      populations: UNESTIMATED_POPULATIONS,
+    };
   const face = await call.embed("source", source.value, {
     boxes: optionalBox(box),
     quality: !skipQualityCheck,
+    populations: checkPerson && call.isPermitted("attributes"),
   });
   if (!skipQualityCheck) requireUsable(face, "source");
-  return face;
+  return { ...face, populations: face.populations ?? UNESTIMATED_POPULATIONS };
 }

@@ -9,7 +9,13 @@ import type { CandidatesReason as GalleryCandidatesReason } from "../galleries/g
 import type { QueuedAnalyzer } from "../workers/pool.ts";
 import { addToAudit } from "./audit.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
-import { type GalleryServiceOptions, orUnavailable, requireSource, type SourceFace } from "./gallery-call.ts";
+import {
+  type GalleryServiceOptions,
+  orUnavailable,
+  type ProbeFace,
+  requireSource,
+  UNESTIMATED_POPULATIONS,
+} from "./gallery-call.ts";
 import { requireDistance, requireId } from "./gallery-messages.ts";
 import { embeddingFrom, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
@@ -22,11 +28,6 @@ const CANDIDATES_REASONS: Readonly<Record<GalleryCandidatesReason, CandidatesRea
   gallerySize: CandidatesReason.GALLERY_SIZE,
   population: CandidatesReason.POPULATION,
 };
-
-/** A face to identify, with the populations to which it may belong. */
-interface ProbeFace extends SourceFace {
-  readonly populations: readonly Population[];
-}
 
 /** Finds the people in a gallery to whom the faces of an image may belong. */
 export async function identifyFaces(
@@ -97,7 +98,7 @@ async function facesToIdentify(
   assumeAdults: boolean,
 ): Promise<ProbeFace[]> {
   const { source, box } = requireSource(from);
-  const unestimated: readonly Population[] = [assumeAdults ? "adults" : "age10Up"];
+  const unestimated: readonly Population[] = assumeAdults ? ["adults"] : UNESTIMATED_POPULATIONS;
   if (source.case === "embedding")
     return [{ embedding: embeddingFrom("source.embedding", source.value, model), populations: unestimated }];
   const attributes = !assumeAdults && call.isPermitted("attributes");

@@ -68,18 +68,19 @@ const GALLERY: Rules<typeof GalleryService> = {
   updateGallery: ENROL_GALLERY,
   deleteGallery: DELETE,
   replaceGallery: { needs: ["enrol", "delete"] },
-  enrolFace: { needs: ["enrol"], alsoNeeds: ({ source }) => sourceNeeds(source) },
+  enrolFace: {
+    needs: ["enrol"],
+    // A check of the person is a search.
+    alsoNeeds: ({ source, checkPerson }) =>
+      checkPerson ? ["identify", ...probeNeeds(source)] : sourceNeeds(source),
+  },
   getPerson: READ,
   listPeople: READ,
   updatePerson: ENROL,
   deletePerson: DELETE,
   deleteFace: DELETE,
   // `wide-distance` depends on the gallery: see identify-faces.ts.
-  identifyFaces: {
-    needs: ["identify"],
-    alsoNeeds: ({ source }) =>
-      source?.source.case === "embedding" ? ["identify-embedding"] : sourceNeeds(source),
-  },
+  identifyFaces: { needs: ["identify"], alsoNeeds: ({ source }) => probeNeeds(source) },
   exportGallery: EXPORT,
   exportPerson: EXPORT,
   importFaces: ENROL,
@@ -130,6 +131,10 @@ function ruleOf(method: DescMethod): Rule<never> {
 
 function analysisNeeds({ image, features }: AnalyzeImageRequest): readonly Permission[] {
   return [...urlNeeds(image), ...features.flatMap((feature) => FEATURE_PERMISSIONS[feature] ?? [])];
+}
+
+function probeNeeds(source: FaceSource | undefined): readonly Permission[] {
+  return source?.source.case === "embedding" ? ["identify-embedding"] : sourceNeeds(source);
 }
 
 function sourceNeeds(...sources: readonly (FaceSource | undefined)[]): readonly Permission[] {

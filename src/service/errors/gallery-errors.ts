@@ -57,7 +57,7 @@ export const GALLERY_ERRORS = {
   }),
   galleryTooLarge: row("6008", Code.ResourceExhausted, 422, {
     text: "The gallery does not fit into the memory for galleries.",
-    operations: ["identifyFaces"],
+    operations: ["enrolFace", "identifyFaces"],
     cause: "The index of the gallery does not fit into the memory that the operator gave to galleries.",
     remedy: "Split the gallery, or ask the operator to raise VISAGE_GALLERY_MEMORY_BYTES.",
     galleries: { text: "Ask the operator for more memory for galleries." },
@@ -65,7 +65,7 @@ export const GALLERY_ERRORS = {
   galleryLoading: row("6009", Code.Unavailable, 503, {
     text: "The gallery is being read into memory and can be searched shortly.",
     retryable: true,
-    operations: ["identifyFaces"],
+    operations: ["enrolFace", "identifyFaces"],
     cause:
       "The service has not read all faces of the gallery yet, as after a restart, and would not have in time for this request.",
     remedy: "Repeat the request after the time in `Retry-After`, which is estimated from the progress.",
@@ -77,5 +77,20 @@ export const GALLERY_ERRORS = {
     cause: "The gallery to replace has another revision than the request.",
     remedy: "Read its people again, delete from the successor those who are gone, and repeat the request.",
     galleries: { text: "Reload the page." },
+  }),
+  faceUnlikePerson: row("6011", Code.FailedPrecondition, 422, {
+    text: "The face does not look like the other faces of the person.",
+    operations: ["enrolFace"],
+    cause:
+      "The request has `check_person` and all other faces of the person are at a distance of 0.5 or more, or beyond the gallery's own threshold if that is larger. `person_distance` in the metadata is the distance to the nearest one; of a key without the scope `wide-distance` it is missing. `other_person_id` and `other_distance` name another person who matches.",
+    remedy: "Let somebody look at the photo. To enrol it anyway, repeat the request without `check_person`.",
+  }),
+  faceOfAnotherPerson: row("6012", Code.FailedPrecondition, 422, {
+    text: "The face looks like another person of the gallery.",
+    operations: ["enrolFace"],
+    cause:
+      "The request has `check_person` and another person matches and is nearer than the person of the request. The metadata has the id of this person as `other_person_id` and both distances as `other_distance` and `person_distance`.",
+    remedy:
+      "Enrol the face under `other_person_id` if that is right. To enrol it anyway, repeat the request without `check_person`.",
   }),
 };

@@ -52,6 +52,10 @@ type EnrolOptions struct {
 	DisplayName string
 	// SkipQualityCheck enrols a face that is too small, too dark or turned away.
 	SkipQualityCheck bool
+	// CheckPerson searches the gallery first. A face that is far from the other faces of the person fails with
+	// FACE_UNLIKE_PERSON, and one that is nearer to another person with FACE_OF_ANOTHER_PERSON. Needs the permissions of
+	// Identify.
+	CheckPerson bool
 	// Expiration is when the person is deleted. A new person without it gets the default of the plan.
 	Expiration
 }
@@ -138,6 +142,7 @@ func (g *Galleries) EnrolFace(
 		request := &visagev1.EnrolFaceRequest{
 			GalleryId: galleryID, PersonId: personID, Source: source, FaceId: given.FaceID,
 			DisplayName: unlessZero(given.DisplayName), SkipQualityCheck: given.SkipQualityCheck,
+			CheckPerson: given.CheckPerson,
 		}
 		given.Expiration.set(request)
 		return request, err

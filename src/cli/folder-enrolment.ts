@@ -15,6 +15,8 @@ export interface FolderEnrolmentOptions {
   /** The faces that the gallery has: their ids by the id of the person. */
   readonly known: ReadonlyMap<string, ReadonlySet<string>>;
   readonly skipQualityCheck: boolean;
+  /** Whether faces are compared with the gallery first, if the key may search it. */
+  readonly checkPerson: boolean;
   /** When the people expire whose photos are enrolled. */
   readonly expiration?: Expiration;
   readonly config: Config;
@@ -57,9 +59,11 @@ export class FolderEnrolment {
   readonly #options: FolderEnrolmentOptions;
   readonly #stop = new AbortController();
   #failure: VisageError | undefined;
+  #checkPerson: boolean;
 
   constructor(options: FolderEnrolmentOptions) {
     this.#options = options;
+    this.#checkPerson = options.checkPerson;
   }
 
   /** The error that has ended the enrolment early, because every further photo would have it. */
@@ -135,7 +139,14 @@ export class FolderEnrolment {
     if (person.full) throw person.full;
     const { signal } = this.#stop;
     const options = { faceId, displayName, skipQualityCheck, ...this.#options.expiration, signal };
-    await galleries.enrolFace(galleryId, personId, bytes, options);
+    const enrol = (checkPerson: boolean) =>
+      galleries.enrolFace(galleryId, personId, bytes, { ...options, checkPerson });
+    const isChecked = this.#checkPerson;
+    await enrol(isChecked).catch((error: unknown) => {
+      if (!isChecked || !isRefusal(error)) throw error;
+      this.#checkPerson = false;
+      return enrol(false);
+    });
     faceIds.add(faceId);
     return true;
   }
@@ -145,6 +156,11 @@ export class FolderEnrolment {
     this.#failure = error;
     this.#stop.abort(error);
   }
+}
+
+/** Whether the key lacks a permission. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof VisageError && ["SCOPE_MISSING", "PURPOSE_DISABLED"].includes(error.reason);
 }
 
 /** Makes the id of a face from its photo. */

@@ -18,7 +18,7 @@ import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries enrol --help`. */
 export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--ids] [--skip-quality-check]
-                                [--expires WHEN]
+                                [--skip-person-check] [--expires WHEN]
 
 Enrols the people of a folder in the gallery ID. FOLDER has a folder for each person, with photos
 (JPEG or PNG) of this person, also in folders inside it. The most prominent face of each photo is
@@ -28,9 +28,15 @@ yet gets the name of the folder and a random id, because ids stay in logs.
 The id of a face is derived from the digest of its file. So the command can be repeated, also after
 it was killed: it sends only the photos that are not enrolled yet.
 
+A face is compared with the gallery before it is enrolled. It fails if it does not look like the
+other faces of the person, or if it looks more like somebody else; the error has the distances.
+A key without the permission identify enrols without this check.
+
   --ids          the names of the folders are the ids of people who are not enrolled yet
   --skip-quality-check
                  enrol also faces that are unsuited for recognition
+  --skip-person-check
+                 enrol also faces that seem to be of somebody else
   --expires WHEN when the people of the new photos are deleted:
                  ${EXPIRES_HELP};
                  by default, people keep their time, and new ones get the default of the plan
@@ -45,6 +51,7 @@ const OPTIONS = {
   ...SERVER_OPTIONS,
   ids: { type: "boolean", default: false },
   "skip-quality-check": { type: "boolean", default: false },
+  "skip-person-check": { type: "boolean", default: false },
   expires: { type: "string" },
 } as const;
 
@@ -69,11 +76,14 @@ export async function enrol(args: readonly string[], context: CommandContext): P
   const known = facesByPerson(enrolled);
   for (const file of strayPhotos) printError(context, `${file}: is in no folder of a person`);
   const totals = newTotals(strayPhotos.length);
-  const skipQualityCheck = values["skip-quality-check"];
+  const checks = {
+    skipQualityCheck: values["skip-quality-check"],
+    checkPerson: !values["skip-person-check"],
+  };
   try {
     await withClient(context, values, { signal, ...LONG_RUN_LIMITS }, ({ galleries }) =>
       enrolPeople(
-        { galleries, galleryId, known, skipQualityCheck, expiration, config, signal },
+        { galleries, galleryId, known, ...checks, expiration, config, signal },
         people,
         totals,
         context,

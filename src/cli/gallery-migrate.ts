@@ -103,7 +103,9 @@ async function enrolSuccessor(
   const known = facesByPerson(await readPeople(galleries, successorId, signal));
   const totals = newTotals();
   try {
-    await enrolPeople({ ...options, galleries, galleryId: successorId, known }, people, totals, context);
+    // The photos were enrolled before, so they are not checked again.
+    const successor = { galleries, galleryId: successorId, known, checkPerson: false };
+    await enrolPeople({ ...options, ...successor }, people, totals, context);
     totals.isComplete = true;
   } finally {
     print(context, formatTotals(successorId, totals));

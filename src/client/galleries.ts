@@ -101,9 +101,9 @@ export function createGalleries(options: GalleriesOptions): {
     },
 
     async enrolFace(galleryId, personId, face, options = {}) {
-      const { box, faceId, displayName, skipQualityCheck, signal } = options;
+      const { box, faceId, displayName, skipQualityCheck, checkPerson, signal } = options;
       const fields = {
-        ...definedOf({ faceId, displayName, skipQualityCheck }),
+        ...definedOf({ faceId, displayName, skipQualityCheck, checkPerson }),
         ...expirationMessage(options),
       };
       const response = await runner.run(signal, {

@@ -10,6 +10,7 @@ import type {
   Gallery as GalleryMessage,
   IdentifyFacesResponse,
   ImportFacesRequestSchema,
+  PersonMatch as PersonMatchMessage,
   Person as PersonMessage,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import {
@@ -25,6 +26,7 @@ import type {
   Identification,
   NewGalleryFace,
   Person,
+  PersonMatch,
 } from "./gallery-types.ts";
 import type { DeletionReceipt, Expiration, ExportedPerson } from "./person-types.ts";
 
@@ -84,8 +86,19 @@ export function expirationMessage({
   return { expiration: { case: "ttl", value: durationFromMs(ttlSeconds * 1000) } };
 }
 
-export function enrolmentFromMessage({ faceId, box, revision }: EnrolFaceResponse): Enrolment {
-  return { faceId, box: box && boxFromMessage(box), revision: Number(revision) };
+export function enrolmentFromMessage(message: EnrolFaceResponse): Enrolment {
+  const { faceId, box, revision, personDistance, nearestOther } = message;
+  return {
+    faceId,
+    box: box && boxFromMessage(box),
+    revision: Number(revision),
+    personDistance,
+    nearestOther: nearestOther && matchFromMessage(nearestOther),
+  };
+}
+
+function matchFromMessage({ personId, displayName, faceId, distance }: PersonMatchMessage): PersonMatch {
+  return { personId, displayName, faceId, distance };
 }
 
 export function identificationFromMessage(message: IdentifyFacesResponse): Identification {
@@ -93,12 +106,7 @@ export function identificationFromMessage(message: IdentifyFacesResponse): Ident
   return {
     faces: faces.map((face) => ({
       box: face.box && boxFromMessage(face.box),
-      matches: face.matches.map(({ personId, displayName, faceId, distance }) => ({
-        personId,
-        displayName,
-        faceId,
-        distance,
-      })),
+      matches: face.matches.map(matchFromMessage),
       threshold: face.threshold,
       falsePositiveRate: face.falsePositiveRate,
       population: populationFromMessage(face.population),

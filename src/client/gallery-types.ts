@@ -90,6 +90,11 @@ export interface EnrolOptions extends GalleryCallOptions, Expiration {
   readonly displayName?: string | undefined;
   /** Whether to enrol a face although it is unsuited for recognition. */
   readonly skipQualityCheck?: boolean | undefined;
+  /**
+   * Whether to search the gallery first. Rejects with `FACE_UNLIKE_PERSON` if the face is far from the other faces of the
+   * person, and with `FACE_OF_ANOTHER_PERSON` if it is nearer to another one. Needs the permissions of `identify`.
+   */
+  readonly checkPerson?: boolean | undefined;
 }
 
 /** An enrolled face. */
@@ -99,6 +104,10 @@ export interface Enrolment {
   readonly box: Box | undefined;
   /** The revision of the gallery that has the face. */
   readonly revision: number;
+  /** Distance to the nearest other face of the person. Undefined without `checkPerson`, or if there is none. */
+  readonly personDistance: number | undefined;
+  /** The nearest other person who matches. Undefined without `checkPerson`, or if nobody does. */
+  readonly nearestOther: PersonMatch | undefined;
 }
 
 /** Options of an identification. */

@@ -88,7 +88,11 @@ export function requireSamePerson(
     ...(own !== undefined && { person_distance: own }),
     ...(other && { other_person_id: other.personId, other_distance: other.distance.toFixed(2) }),
   };
-  throw new ServiceError(isOther ? "faceOfAnotherPerson" : "faceUnlikePerson", textOf(isOther, metadata), {
+  const looks = isOther
+    ? `The face looks like the person ${other.personId} at a distance of ${metadata.other_distance}.`
+    : "The face does not look like the other faces of the person.";
+  const text = own === undefined ? looks : `${looks} The distance to the person of the request is ${own}.`;
+  throw new ServiceError(isOther ? "faceOfAnotherPerson" : "faceUnlikePerson", text, {
     field: "source",
     metadata,
   });
@@ -100,18 +104,6 @@ export function messageFromCheck({ personDistance, other }: PersonCheck) {
     ...(personDistance !== undefined && { personDistance: roundDistance(personDistance) }),
     ...(other && { nearestOther: { ...other, distance: roundDistance(other.distance) } }),
   };
-}
-
-interface Distances {
-  readonly person_distance?: string;
-  readonly other_distance?: string;
-}
-
-function textOf(isOther: boolean, { person_distance: own, other_distance: others }: Distances): string {
-  const looks = isOther
-    ? `The face looks like another person of the gallery. Its distance to that person is ${others}.`
-    : "The face does not look like the other faces of the person.";
-  return own === undefined ? looks : `${looks} Its distance to the person named in the request is ${own}.`;
 }
 
 /** The distance to the nearest other face of the person. The face that is replaced does not count. */

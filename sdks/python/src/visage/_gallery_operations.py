@@ -144,6 +144,7 @@ class GalleryOperations(PersonOperations):
         face_id: str = "",
         display_name: Optional[str] = None,
         skip_quality_check: bool = False,
+        check_person: bool = False,
         expire_time: Optional[datetime] = None,
         ttl: Optional[timedelta] = None,
         timeout: Optional[float] = None,
@@ -156,6 +157,9 @@ class GalleryOperations(PersonOperations):
                 is enrolled once.
             display_name: A name for the person; None keeps an earlier one.
             skip_quality_check: Whether to enrol a face that is too small, too dark or turned away.
+            check_person: Whether to search the gallery first. A face that is far from the other faces of the person fails
+                with FACE_UNLIKE_PERSON, and one that is nearer to another person with FACE_OF_ANOTHER_PERSON. Needs the
+                permissions of `identify`.
             expire_time: When the person is deleted. Without it and `ttl`, an earlier time stays, and a new person gets
                 the default of the plan.
         """
@@ -168,6 +172,7 @@ class GalleryOperations(PersonOperations):
                 face_id=face_id,
                 display_name=display_name,
                 skip_quality_check=skip_quality_check,
+                check_person=check_person,
                 **expiration_fields(expire_time, ttl),
             )
 

@@ -105,17 +105,6 @@ class ExportedPerson:
 
 
 @dataclass(frozen=True)
-class Enrolment:
-    """An enrolled face."""
-
-    face_id: str
-    box: Optional[Box]
-    """The face in the image. None if a template was enrolled."""
-    revision: int
-    """The revision of the gallery that has the face."""
-
-
-@dataclass(frozen=True)
 class PersonMatch:
     """A person whom a face resembles."""
 
@@ -126,6 +115,21 @@ class PersonMatch:
     """The nearest face of the person."""
     distance: float
     """0 to 0.9."""
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """An enrolled face."""
+
+    face_id: str
+    box: Optional[Box]
+    """The face in the image. None if a template was enrolled."""
+    revision: int
+    """The revision of the gallery that has the face."""
+    person_distance: Optional[float]
+    """Distance to the nearest other face of the person. None without `check_person`, or if there is none."""
+    nearest_other: Optional[PersonMatch]
+    """The nearest other person who matches. None without `check_person`, or if nobody does."""
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,111 @@
 import { createDropZone } from "../photos/drop-zone.ts";
+import { type Drop, readDrop } from "../photos/dropped-files.ts";
 import { byId, reporting } from "../site/elements.ts";
-import { plural } from "../site/words.ts";
+import { bindFolderDialog, groupByFolder, planFolders, readAllPeople } from "./enrol-folders.ts";
+import { enrolRow } from "./enrol-photo.ts";
+import { openPreview } from "./enrol-preview.ts";
+import { EnrolProgress } from "./enrol-progress.ts";
 import { EnrolQueue } from "./enrol-queue.ts";
 import { EnrolRow } from "./enrol-row.ts";
-import { enrolPhoto } from "./enrolment.ts";
 import type { KnownCrops } from "./face-crop.ts";
-import type { Enrolment, Person } from "./gallery-api.ts";
-import { PersonField } from "./person-field.ts";
+import { failureText } from "./failure.ts";
+import type { Person } from "./gallery-api.ts";
+import { type NamedPerson, PersonField } from "./person-field.ts";
+
+/** For more, the command line is better suited. */
+const MAX_PHOTOS = 10_000;
 
 /** Binds the form that enrols people by their photos. `onEnrolled` is called when all photos are through. */
 export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
   const form = byId("enrol-form", HTMLFormElement);
   const list = byId("enrol-rows", HTMLUListElement);
   const skipQuality = byId("skip-quality", HTMLInputElement);
+  const problem = byId("folder-problem", HTMLParagraphElement);
   const person = new PersonField();
-  const progress = new EnrolProgress(() => queue.cancel());
+  const dismiss = (isDismissed: (row: EnrolRow) => boolean) => {
+    for (const row of queue.rows) if (isDismissed(row)) row.element.remove();
+    queue.remove(isDismissed);
+    progress.draw(queue);
+  };
+  const progress = new EnrolProgress({
+    onCancel: () => stop(),
+    onDismissAll: () => dismiss(({ state }) => state === "failed"),
+  });
   const queue = new EnrolQueue({
-    enrol: (row, enrolment, signal) => enrolRow(row, enrolment, signal, crops),
+    enrol: async (row, signal) => {
+      const outcome = await enrolRow(row, signal, crops);
+      if (outcome === "enrolled") person.forget(row.enrolment!);
+      if (outcome === "stop" && row.faceIds) stop();
+      if (row.state === "failed" && !row.element.isConnected) list.append(row.element);
+    },
     onChange: () => progress.draw(queue),
     onEnd: () => {
-      progress.summarize(queue);
+      progress.summarize(queue, leftOut);
+      leftOut = 0;
       if (queue.count("enrolled") > 0) onEnrolled();
     },
   });
   let galleryId = "";
+  /** How many photos of folders were not sent, because the run was stopped. */
+  let leftOut = 0;
+  const stop = () => {
+    queue.cancel();
+    leftOut += queue.remove(({ faceIds, state }) => faceIds !== undefined && state === "waiting");
+  };
 
   const run = reporting(() => queue.run());
+  const enrolmentOf = ({ personId, displayName }: NamedPerson) => {
+    const skipQualityCheck = skipQuality.checked;
+    return { galleryId, personId, displayName, skipQualityCheck, checkPerson: true };
+  };
   /** Assigns the named person to all photos that have none, and starts. */
   const submit = () => {
     const named = person.read();
     if (!named) return progress.draw(queue);
-    queue.assign({ galleryId, ...named, skipQualityCheck: skipQuality.checked });
+    queue.assign(enrolmentOf(named));
     run();
   };
-  const add = (files: readonly File[]) => {
-    queue.add(files.map((file) => new EnrolRow(file, undefined, run)));
-    list.replaceChildren(...queue.rows.map(({ element }) => element));
+  const actions = { onRetry: run, onDismiss: (row: EnrolRow) => dismiss((other) => other === row) };
+  const add = (rows: readonly EnrolRow[]) => {
+    queue.add(rows);
+    const isListed = ({ faceIds, state }: EnrolRow) => !faceIds || state === "failed";
+    list.replaceChildren(...queue.rows.filter(isListed).map(({ element }) => element));
     progress.clear();
+  };
+  const addPhotos = (files: readonly File[]) => {
+    problem.textContent = "";
+    add(files.map((file) => new EnrolRow(file, undefined, actions)));
     submit();
   };
+  /** Shows whom the photos of folders would enrol. Loose ones belong to the person of the form. */
+  const addFolders = async ({ files, folder, notes }: Drop) => {
+    const groups = groupByFolder(files.slice(0, MAX_PHOTOS));
+    problem.textContent = files.length === 0 ? `${folder} has no photos.` : "";
+    if (groups.folders.size === 0 && groups.loose.length > 0) return addPhotos(groups.loose);
+    if (files.length === 0) return;
+    const shownGallery = galleryId;
+    const plan = planFolders(groups, person.named, await readAllPeople(galleryId));
+    if (shownGallery !== galleryId) return;
+    openPreview({ ...plan, skipped: [...plan.skipped, ...notes] }, () => {
+      add(
+        plan.people.flatMap((planned) =>
+          planned.photos.map((photo) => {
+            const row = new EnrolRow(photo, enrolmentOf(planned), actions);
+            row.faceIds = planned.faceIds;
+            return row;
+          }),
+        ),
+      );
+      run();
+    });
+  };
+  const addDrop = reporting(async (drop: Drop | Promise<Drop>) => {
+    const read = await drop;
+    if (read.folder === undefined) return read.files.length > 0 ? addPhotos(read.files) : undefined;
+    await addFolders(read).catch((error: unknown) => {
+      problem.textContent = failureText(error);
+    });
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -46,8 +113,10 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
   addEventListener("beforeunload", (event) => {
     if (queue.isRunning) event.preventDefault();
   });
+  const onDrop = (data: DataTransfer) => addDrop(readDrop(data, MAX_PHOTOS));
   const zone = { title: "Drop photos of this person", button: "Choose photos", isMultiple: true };
-  byId("enrol-zone", HTMLDivElement).append(createDropZone({ ...zone, onFiles: add }));
+  byId("enrol-zone", HTMLDivElement).append(createDropZone({ ...zone, onFiles: addPhotos, onDrop }));
+  bindFolderDialog(byId("choose-folder", HTMLButtonElement), MAX_PHOTOS, addDrop);
 
   return {
     get isBusy() {
@@ -59,6 +128,7 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
       galleryId = id;
       list.replaceChildren();
       skipQuality.checked = false;
+      problem.textContent = "";
       person.clear();
       progress.clear();
       progress.draw(queue);
@@ -72,57 +142,4 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
       form.querySelector<HTMLButtonElement>("[data-part=choose]")?.focus();
     },
   };
-}
-
-/** Enrols the photo of a row and shows the outcome in it. */
-async function enrolRow(
-  row: EnrolRow,
-  enrolment: Enrolment,
-  signal: AbortSignal,
-  crops: KnownCrops,
-): Promise<void> {
-  row.send();
-  try {
-    const onProgress = (share: number) => row.send(share);
-    const { faceId, crop } = await enrolPhoto(row.file, enrolment, { signal, onProgress });
-    crops.add(enrolment.galleryId, enrolment.personId, faceId, crop);
-    row.succeed(crop);
-  } catch (error) {
-    row.fail(error);
-  }
-}
-
-/** The line that shows how far an enrolment is, with its buttons. */
-class EnrolProgress {
-  readonly #start = byId("enrol", HTMLButtonElement);
-  readonly #cancel = byId("cancel-enrol", HTMLButtonElement);
-  readonly #bar = byId("enrol-progress", HTMLProgressElement);
-  readonly #status = byId("enrol-status", HTMLParagraphElement);
-
-  constructor(onCancel: () => void) {
-    this.#cancel.addEventListener("click", onCancel);
-  }
-
-  draw(queue: EnrolQueue): void {
-    const finished = queue.count("enrolled", "failed");
-    const waiting = queue.count("waiting");
-    this.#start.hidden = queue.isRunning || waiting === 0;
-    this.#start.textContent = `Enrol ${plural(waiting, "photo")}`;
-    this.#cancel.hidden = !queue.isRunning;
-    this.#bar.hidden = !queue.isRunning;
-    this.#bar.max = queue.rows.length;
-    this.#bar.value = finished;
-    if (queue.isRunning) this.#status.textContent = `${finished} of ${plural(queue.rows.length, "photo")}`;
-  }
-
-  /** Says how many photos were enrolled. */
-  summarize(queue: EnrolQueue): void {
-    const enrolled = queue.count("enrolled");
-    const failed = queue.rows.length - enrolled;
-    this.#status.textContent = `${plural(enrolled, "photo")} enrolled${failed > 0 ? `, ${failed} not` : ""}.`;
-  }
-
-  clear(): void {
-    this.#status.textContent = "";
-  }
 }

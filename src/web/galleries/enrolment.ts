@@ -1,5 +1,6 @@
 import { closePhoto } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
+import { readUserId } from "../site/session.ts";
 import { cropFace } from "./face-crop.ts";
 import { type CallOptions, type Enrolment, enrolFace } from "./gallery-api.ts";
 import { openSentPhoto } from "./sent-photo.ts";
@@ -11,6 +12,12 @@ const PASSING_CODES = ["4005", "4006", "5001"];
 const DEFAULT_WAIT_SECONDS = 2;
 /** Longer waits are shown as an error, for example the wait for the next month. */
 const MAX_WAIT_SECONDS = 30;
+
+const FACE_ID_BYTES = 16;
+/** Errors of a permission that is missing. */
+const REFUSALS = ["SCOPE_MISSING", "PURPOSE_DISABLED"];
+/** The last key that may not search. */
+let keyWithoutSearch: string | undefined;
 
 /** An enrolled face, with its part of the photo. */
 export interface EnrolledCrop {
@@ -30,12 +37,32 @@ export async function enrolPhoto(
   const photo = await openSentPhoto(file);
   try {
     const { faceId, box } = await retryWhileBusy(
-      () => enrolFace(enrolment, photo.file, options),
+      () => enrolIfPermitted(enrolment, photo.file, options),
       options.signal,
     );
     return { faceId, crop: cropFace(photo.image, photo.toPhoto(box), `Enrolled face of ${file.name}`) };
   } finally {
     closePhoto(photo);
+  }
+}
+
+/** Makes the id of a face from its photo, as the command line does. Undefined on pages over plain HTTP. */
+export async function faceIdOf(photo: Blob): Promise<string | undefined> {
+  if (!globalThis.crypto.subtle) return undefined;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await photo.arrayBuffer()));
+  return [...digest.slice(0, FACE_ID_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Enrols without a check of the person if the key may not search. */
+async function enrolIfPermitted(enrolment: Enrolment, photo: Blob, options: CallOptions) {
+  const checkPerson = enrolment.checkPerson && readUserId() !== keyWithoutSearch;
+  try {
+    return await enrolFace({ ...enrolment, checkPerson }, photo, options);
+  } catch (error) {
+    const isRefused = error instanceof RequestError && REFUSALS.includes(error.facts.reason ?? "");
+    if (!checkPerson || !isRefused) throw error;
+    keyWithoutSearch = readUserId();
+    return enrolFace({ ...enrolment, checkPerson: false }, photo, options);
   }
 }
 

@@ -12,6 +12,9 @@ export function cropFace(image: HTMLImageElement, box: Box, label: string): HTML
   return canvas;
 }
 
+/** More crops would need too much memory: one has 36 KiB. */
+const MAX_CROPS = 1_000;
+
 /**
  * The faces that were enrolled in this tab. The service stores no photos, so the page can show only these, and only
  * until it is reloaded.
@@ -21,6 +24,8 @@ export class KnownCrops {
 
   add(galleryId: string, personId: string, faceId: string, crop: HTMLCanvasElement): void {
     this.#crops.set(`${galleryId}/${personId}/${faceId}`, crop);
+    const [oldest] = this.#crops.keys();
+    if (this.#crops.size > MAX_CROPS) this.#crops.delete(oldest!);
   }
 
   /** Returns a copy of the crop, as an element can be in one place only. */

@@ -110,6 +110,10 @@ export async function listPeople(
   return { items, nextPageToken };
 }
 
+export async function getPerson(galleryId: string, personId: string): Promise<Person> {
+  return (await call<{ readonly person: Person }>({ path: pathOf(galleryId, personId) })).person;
+}
+
 export async function renamePerson(galleryId: string, personId: string, displayName: string): Promise<void> {
   await call({ method: "PATCH", path: pathOf(galleryId, personId), json: { displayName } });
 }
@@ -133,11 +137,14 @@ export interface Enrolment {
   readonly personId: string;
   readonly displayName: string;
   readonly skipQualityCheck: boolean;
+  /** Whether the face is compared with the person and with other people first. */
+  readonly checkPerson: boolean;
+  readonly faceId?: string | undefined;
 }
 
 /** Enrols the most prominent face of a photo. */
 export function enrolFace(
-  { galleryId, personId, displayName, skipQualityCheck }: Enrolment,
+  { galleryId, personId, displayName, skipQualityCheck, checkPerson, faceId }: Enrolment,
   photo: Blob,
   options: CallOptions,
 ): Promise<{ readonly faceId: string; readonly box: Box }> {
@@ -145,6 +152,8 @@ export function enrolFace(
   // Not in the query, which proxies log.
   body.append("displayName", displayName);
   if (skipQualityCheck) body.append("skipQualityCheck", "true");
+  if (checkPerson) body.append("checkPerson", "true");
+  if (faceId) body.append("faceId", faceId);
   return call({ path: `${pathOf(galleryId, personId)}/faces`, body, ...options });
 }
 

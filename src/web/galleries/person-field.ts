@@ -39,6 +39,23 @@ export class PersonField {
     this.setPeople([]);
   }
 
+  /** Empties the fields if they still name this person: what is added next may be of somebody else. */
+  forget({ personId, displayName }: NamedPerson): void {
+    const typedId = this.#id.value.trim();
+    if (typedId ? typedId !== personId : this.#name.value.trim() !== displayName) return;
+    this.#name.value = "";
+    this.#id.value = "";
+    this.#drawHint();
+  }
+
+  /** Whom the fields name; undefined if that is not clear. */
+  get named(): NamedPerson | undefined {
+    const displayName = this.#name.value.trim();
+    const typedId = this.#id.value.trim();
+    if (this.#problemOf(displayName, typedId)) return undefined;
+    return { personId: typedId || this.#idOf(displayName), displayName };
+  }
+
   setPeople(people: readonly Person[]): void {
     this.#people = people;
     const names = new Set(people.map(({ displayName }) => displayName).filter(Boolean));
@@ -63,7 +80,7 @@ export class PersonField {
       (typedId ? this.#id : this.#name).focus();
       return undefined;
     }
-    return { personId: typedId || this.#idOf(displayName), displayName };
+    return this.named;
   }
 
   #problemOf(displayName: string, typedId: string): string {

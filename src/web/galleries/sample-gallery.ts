@@ -39,7 +39,13 @@ function ignoreExisting(error: unknown): void {
 async function enrol({ dataset }: HTMLElement, crops: KnownCrops): Promise<void> {
   const displayName = dataset.person!;
   const personId = displayName.toLowerCase().replaceAll(" ", "-");
-  const enrolment = { galleryId: GALLERY_ID, personId, displayName, skipQualityCheck: false };
+  const enrolment = {
+    galleryId: GALLERY_ID,
+    personId,
+    displayName,
+    skipQualityCheck: false,
+    checkPerson: false,
+  };
   const { faceId, crop } = await enrolPhoto(await fetchPhoto(dataset.src!), enrolment, {});
   crops.add(GALLERY_ID, personId, faceId, crop);
 }

@@ -7,10 +7,12 @@ interface DropZoneOptions {
   readonly button: string;
   readonly isMultiple: boolean;
   onFiles(files: readonly File[]): void;
+  /** Takes what is dropped, which may have folders. By default `onFiles` gets the files. */
+  onDrop?(data: DataTransfer): void;
 }
 
 /** Creates an area that takes photos by drop and by a file dialog. */
-export function createDropZone({ title, button, isMultiple, onFiles }: DropZoneOptions): HTMLElement {
+export function createDropZone({ title, button, isMultiple, onFiles, onDrop }: DropZoneOptions): HTMLElement {
   const input = make("input", { type: "file", accept: "image/*", multiple: isMultiple, hidden: true });
   const choose = make("button", { type: "button", "data-part": "choose" }, button);
   bindFileDialog(choose, input, onFiles);
@@ -18,7 +20,8 @@ export function createDropZone({ title, button, isMultiple, onFiles }: DropZoneO
   highlightDrops(zone);
   zone.addEventListener("drop", ({ dataTransfer }) => {
     const files = [...(dataTransfer?.files ?? [])];
-    if (files.length > 0) onFiles(isMultiple ? files : files.slice(0, 1));
+    if (dataTransfer && onDrop) onDrop(dataTransfer);
+    else if (files.length > 0) onFiles(isMultiple ? files : files.slice(0, 1));
   });
   return zone;
 }

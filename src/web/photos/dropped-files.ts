@@ -1,9 +1,7 @@
-import { MAX_PHOTOS } from "./batch/batch-item.ts";
-
-/** What was dropped on the page. */
+/** What was dropped or chosen. */
 export interface Drop {
   readonly files: readonly File[];
-  /** The name of the first dropped folder; its images are among the files. */
+  /** The name of the first folder; its images are among the files, named by their paths. */
   readonly folder?: string | undefined;
   /** What is missing among the files and why, in one sentence each. */
   readonly notes: readonly string[];
@@ -23,6 +21,7 @@ const MAX_NAMED = 3;
 
 /** The search for images in the dropped folders. */
 interface Search {
+  readonly maxPhotos: number;
   readonly files: File[];
   /** Paths of files and folders that cannot be read. */
   readonly unreadable: string[];
@@ -31,22 +30,44 @@ interface Search {
 }
 
 /**
- * Returns the dropped files, and the images in dropped folders and the folders in those: at most one more than a batch
- * may have. Call it in the handler of the event, because the browser empties `data` afterwards.
+ * Returns the dropped files, and the images in dropped folders and the folders in those: at most one more than
+ * `maxPhotos`. Call it in the handler of the event, because the browser empties `data` afterwards.
  */
-export function readDrop(data: DataTransfer): Promise<Drop> {
+export function readDrop(data: DataTransfer, maxPhotos: number): Promise<Drop> {
   const files = [...data.files];
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const folders = entries.filter(isFolder);
   // Without a folder the files are complete, also in a browser that has no entries.
-  return folders.length > 0 ? readEntries(entries, folders) : Promise.resolve({ files, notes: [] });
+  return folders.length > 0
+    ? readEntries(entries, folders, maxPhotos)
+    : Promise.resolve({ files, notes: [] });
+}
+
+/** Returns the images of a folder that was chosen in a file dialog, like `readDrop`. */
+export function readChosenFolder(chosen: readonly File[], maxPhotos: number): Drop {
+  // A browser without folders lets files be chosen.
+  const files = chosen.map((file) => withPath(file, file.webkitRelativePath || file.name));
+  const isHidden = (path: string) => /(^|\/)\./.test(path);
+  const images = files.filter(({ name }) => IMAGE_NAME.test(name.split("/").at(-1)!) && !isHidden(name));
+  images.sort((one, other) => BY_NAME.compare(one.name, other.name));
+  const folder = files[0]?.name.split("/")[0] ?? "";
+  return {
+    files: images.slice(0, maxPhotos + 1),
+    folder,
+    notes: images.length > maxPhotos ? [tooManyNote(maxPhotos, folder)] : [],
+  };
+}
+
+function withPath(file: File, path: string): File {
+  return new File([file], path, { type: file.type });
 }
 
 async function readEntries(
   entries: readonly FileSystemEntry[],
   folders: readonly FileSystemEntry[],
+  maxPhotos: number,
 ): Promise<Drop> {
-  const search: Search = { files: [], unreadable: [], entries: 0 };
+  const search: Search = { maxPhotos, files: [], unreadable: [], entries: 0 };
   for (const entry of entries) {
     if (isFolder(entry)) await addImages(entry, search);
     else await addFile(entry, search);
@@ -57,11 +78,11 @@ async function readEntries(
 }
 
 function notesOf(search: Search, name: string): string[] {
-  const { unreadable } = search;
+  const { unreadable, maxPhotos } = search;
   const unnamed = unreadable.length - MAX_NAMED;
   const named = unreadable.slice(0, MAX_NAMED).join(", ") + (unnamed > 0 ? ` and ${unnamed} more` : "");
   return [
-    ...(hasTooMany(search) ? [`More than ${MAX_PHOTOS} photos are in ${name}.`] : []),
+    ...(hasTooMany(search) ? [tooManyNote(maxPhotos, name)] : []),
     ...(search.entries >= MAX_ENTRIES
       ? [`Only the first ${MAX_ENTRIES.toLocaleString("en")} files in ${name} were searched.`]
       : []),
@@ -69,8 +90,12 @@ function notesOf(search: Search, name: string): string[] {
   ];
 }
 
-function hasTooMany({ files }: Search): boolean {
-  return files.length > MAX_PHOTOS;
+function tooManyNote(maxPhotos: number, name: string): string {
+  return `More than ${maxPhotos} photos are in ${name}.`;
+}
+
+function hasTooMany({ files, maxPhotos }: Search): boolean {
+  return files.length > maxPhotos;
 }
 
 /** Adds the images of a folder and of the folders in it, until there are too many. */
@@ -87,7 +112,7 @@ async function listFolder(folder: FileSystemDirectoryEntry, search: Search): Pro
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];
   let images = search.files.length;
-  while (images <= MAX_PHOTOS && search.entries < MAX_ENTRIES) {
+  while (images <= search.maxPhotos && search.entries < MAX_ENTRIES) {
     // Each call returns some of the entries, the last one none.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
@@ -113,7 +138,7 @@ async function addFile(entry: FileSystemEntry, { files, unreadable }: Search): P
     const file = await new Promise<File>((resolve, reject) => {
       (entry as FileSystemFileEntry).file(resolve, reject);
     });
-    files.push(new File([file], path, { type: file.type }));
+    files.push(withPath(file, path));
   } catch {
     unreadable.push(path);
   }

@@ -1,8 +1,9 @@
 import { onDroppedFiles, onPastedImages } from "../photos/drop-zone.ts";
+import { type Drop, readDrop } from "../photos/dropped-files.ts";
 import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
 import { reporting } from "../site/elements.ts";
 import type { ServiceInfo } from "../site/service-info.ts";
-import { type Drop, readDrop } from "./dropped-files.ts";
+import { MAX_PHOTOS } from "./batch/batch-item.ts";
 import { OPERATIONS } from "./operations.ts";
 import { cancelRun } from "./run.ts";
 import { giveUpSamples, hasSamples } from "./samples.ts";
@@ -73,7 +74,7 @@ export function createPhotoLoader(
   onDroppedFiles((data, target) => {
     const over = target instanceof Element ? target.closest<HTMLElement>("[data-slot]") : null;
     const slot = over ? Number(over.dataset.slot) : nextSlot(store.state);
-    readDrop(data)
+    readDrop(data, MAX_PHOTOS)
       .then((drop) => addDrop(drop, slot))
       .catch((error: unknown) => showProblem(store, slot, error))
       .catch(reportError);

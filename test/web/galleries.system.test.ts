@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Enrolment");
     const empty = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
-    const blurred = await blurredPortrait(3, 0);
+    const blurred = await blurredPortrait(3, 1);
     expect(await enrol("Ann", await portrait(...ANN), blurred, empty, TEXT_FILE)).toBe(
       "1 photo enrolled, 3 not.",
     );
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       expect.stringContaining("notes.txt is not a JPEG or PNG image"),
     ]);
     await page.getByRole("button", { name: "Enrol anyway" }).click();
-    await page.getByText("2 photos enrolled, 2 not.").waitFor();
+    await page.getByText("1 photo enrolled.").waitFor();
     await person("Ann").getByText("2 faces").waitFor();
     await page.getByText("1 person, 2 faces").waitFor();
 
@@ -93,7 +93,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     expect(await person("Ann").locator("canvas.face-crop").count()).toBe(0);
   });
 
-  test("photos that are dropped before the name wait for it, and a second drop adds to the same person", async () => {
+  test("photos that are dropped before the name wait for it, and the same name is the same person", async () => {
     const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Order");
     await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(...ANN)]);
@@ -101,7 +101,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.locator("#person-name").fill("Ann");
     await page.getByRole("button", { name: "Enrol 1 photo" }).click();
     await person("Ann").waitFor();
-    await page.getByText("Adds to Ann, who has 1 face.").waitFor();
+    expect(await page.locator("#person-name").inputValue()).toBe("");
     await enrol("Ann", await portrait(3, 1));
     await person("Ann").getByText("2 faces").waitFor();
     await enrol("Bea", await portrait(3, 0));
@@ -280,10 +280,11 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Typing");
     await enrol("Ann", await portrait(...ANN));
+    await page.locator("#person-name").fill("Ann");
+    await page.getByText("Adds to Ann, who has 1 face.").waitFor();
     await person("Ann").getByRole("button", { name: "Rename" }).click();
     await page.keyboard.type("Anna");
     await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(3, 1)]);
-    await page.getByText("Adds to Ann, who has 2 faces.").waitFor();
     await page.locator(".person").getByText("2 faces").waitFor();
     const field = page.getByLabel("New name of Ann");
     expect(await field.inputValue()).toBe("Anna");

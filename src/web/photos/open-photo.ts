@@ -1,4 +1,5 @@
 import type { ServiceInfo } from "../site/service-info.ts";
+import { readSize } from "./image-size.ts";
 
 type Limits = Pick<ServiceInfo, "maxImageBytes" | "maxImagePixels" | "imageFormats">;
 
@@ -61,8 +62,8 @@ export async function openPhoto(
     throw new PhotoError(
       `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}.${remedy}`,
     );
-  const image = await loadImage(file).catch(() => {
-    throw unreadable(name, isAccepted, limits);
+  const image = await loadImage(file).catch(async () => {
+    throw await unreadable(file, name, isAccepted, limits);
   });
   // Browsers report the size after applying the EXIF orientation.
   const { naturalWidth: width, naturalHeight: height } = image;
@@ -91,8 +92,21 @@ export async function hasAcceptedFormat(
   return acceptedFormats(limits).some(({ signature }) => signature.test(start));
 }
 
+/** Browsers may give up on larger images, of which the pixels alone take half a gibibyte. */
+const MAX_DECODED_PIXELS = 2 ** 27;
+
 /** The error of a file that the browser cannot decode. */
-export function unreadable(name: string, isAccepted: boolean, limits: Limits | undefined): PhotoError {
+export async function unreadable(
+  file: Blob,
+  name: string,
+  isAccepted: boolean,
+  limits: Limits | undefined,
+): Promise<PhotoError> {
+  const { width = 0, height = 0 } = (await readSize(file)) ?? {};
+  if (width * height > MAX_DECODED_PIXELS)
+    return new PhotoError(
+      `${name} is too large for this browser: ${width} × ${height} pixels. Make it smaller first.`,
+    );
   if (isAccepted) return new PhotoError(`${name} is damaged and cannot be displayed.`);
   if (HEIC_NAME.test(name))
     return new PhotoError(

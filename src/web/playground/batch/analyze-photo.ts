@@ -25,7 +25,7 @@ export async function analyzePhoto(
   signal: AbortSignal,
 ): Promise<Analysis> {
   if (!userId)
-    throw new RequestError("Enter a user id.", { kind: "service", code: "4001", isRetryable: false });
+    throw new RequestError("Enter an API key.", { kind: "service", code: "4001", isRetryable: false });
   const upload = await prepare(item, mayScale);
   const body = new FormData();
   body.append("image", upload.file, "photo");
@@ -42,8 +42,8 @@ async function prepare(item: BatchItem, mayScale: boolean): Promise<Upload> {
   const { file } = item;
   const limits = await fetchServiceInfo();
   const isAccepted = await hasAcceptedFormat(file, file.name, limits);
-  const image = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => {
-    throw unreadable(file.name, isAccepted, limits);
+  const image = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(async () => {
+    throw await unreadable(file, file.name, isAccepted, limits);
   });
   try {
     const { width, height } = image;

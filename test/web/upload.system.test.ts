@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { Browser } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -83,6 +84,36 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     await expectBoxes(playground, 1);
   });
 
+  test("a click on the empty area opens the file dialog, one on a photo does not", async () => {
+    const { page, slot } = await openPlayground(browser, service);
+    let dialogs = 0;
+    page.on("filechooser", () => dialogs++);
+    await slot(0)
+      .locator(".stage")
+      .click({ position: { x: 5, y: 5 } });
+    await slot(0).getByRole("button", { name: "Remove" }).click();
+    expect(dialogs).toBe(0);
+    const chooser = page.waitForEvent("filechooser");
+    await slot(0).getByText("Drop or paste a photo here").click();
+    await (await chooser).setFiles({ name: "a.png", mimeType: "image/png", buffer: await huge("png") });
+    expect(dialogs).toBe(1);
+  });
+
+  test.each(["png", "jpeg"] as const)(
+    "a %s that is too large to be decoded is not damaged",
+    async (format) => {
+      const { slot } = await openPlayground(browser, service);
+      const file = { name: `a.${format}`, mimeType: `image/${format}`, buffer: await huge(format) };
+      await slot(0).locator("input[type=file]").setInputFiles(file);
+      await slot(0)
+        .getByText(/is too large for this browser: 30000 × 30000 pixels\. Make it smaller/)
+        .waitFor();
+      const damaged = { ...file, buffer: photograph(3).subarray(0, 200) };
+      await slot(0).locator("input[type=file]").setInputFiles(damaged);
+      await slot(0).getByText("is damaged and cannot be displayed").waitFor();
+    },
+  );
+
   test("a format that the browser cannot decode is explained", async () => {
     const { slot } = await openPlayground(browser, service);
     // The start of a HEIC file.
@@ -117,6 +148,22 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     await result.getByText("128 numbers").waitFor();
   });
 });
+
+/** An image whose header says that it has 900 megapixels. */
+async function huge(format: "png" | "jpeg"): Promise<Buffer> {
+  const small = sharp({ create: { width: 8, height: 8, channels: 3, background: "grey" } });
+  const bytes = await small.toFormat(format).toBuffer();
+  if (format === "png") {
+    bytes.writeUInt32BE(30_000, 16);
+    bytes.writeUInt32BE(30_000, 20);
+    bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
+  } else {
+    const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
+    bytes.writeUInt16BE(30_000, frame + 5);
+    bytes.writeUInt16BE(30_000, frame + 7);
+  }
+  return bytes;
+}
 
 /** Expects the boxes of photo 4 in the response, in pixels of a photo that is larger by a factor. */
 async function expectBoxes({ page }: Playground, factor: number): Promise<void> {

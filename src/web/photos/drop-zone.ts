@@ -15,8 +15,8 @@ interface DropZoneOptions {
 export function createDropZone({ title, button, isMultiple, onFiles, onDrop }: DropZoneOptions): HTMLElement {
   const input = make("input", { type: "file", accept: "image/*", multiple: isMultiple, hidden: true });
   const choose = make("button", { type: "button", "data-part": "choose" }, button);
-  bindFileDialog(choose, input, onFiles);
   const zone = make("div", { class: "drop-zone" }, make("p", {}, title), choose, input);
+  bindFileDialog(zone, choose, input, onFiles);
   highlightDrops(zone);
   zone.addEventListener("drop", ({ dataTransfer }) => {
     const files = [...(dataTransfer?.files ?? [])];
@@ -26,13 +26,18 @@ export function createDropZone({ title, button, isMultiple, onFiles, onDrop }: D
   return zone;
 }
 
-/** Makes a button open the dialog of a file input. */
+/** Makes a button open the dialog of a file input, and a click on the empty area of the drop zone around it as well. */
 export function bindFileDialog(
+  zone: HTMLElement,
   button: HTMLButtonElement,
   input: HTMLInputElement,
   onFiles: (files: readonly File[]) => void,
 ): void {
   button.addEventListener("click", () => input.click());
+  zone.addEventListener("click", ({ target }) => {
+    const isFilled = zone.classList.contains("filled");
+    if (!isFilled && !(target as Element).closest("button, input, a")) input.click();
+  });
   input.addEventListener("change", () => {
     const files = [...(input.files ?? [])];
     // So that the same file can be chosen again.

@@ -36,7 +36,7 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
 
   const button = (name: string) => partOf(root, name, HTMLButtonElement);
   const addFiles = reporting((files: readonly File[]) => photoLoader.add(files, index));
-  bindFileDialog(button("choose"), partOf(root, "file", HTMLInputElement), addFiles);
+  bindFileDialog(root, button("choose"), partOf(root, "file", HTMLInputElement), addFiles);
   button("find").addEventListener("click", () => findFaces(index));
   button("remove").addEventListener("click", () => {
     photoLoader.remove(index);

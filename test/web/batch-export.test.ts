@@ -43,7 +43,10 @@ test("CSV has one row for each face, and one for a photo without a face", () => 
       analysis: { ...ANALYSIS, faces: [...ANALYSIS.faces!, ...ANALYSIS.faces!] },
     }),
     item("none.jpg", { name: "done", analysis: { imageSize: { width: 1, height: 1 } } }),
-    item("bad.jpg", { name: "failed", error: { message: "Broken, sorry.", code: "2003" } }),
+    item("bad.jpg", {
+      name: "failed",
+      error: { message: "Broken, sorry.", code: "2003", isRetryable: false },
+    }),
     item("later.jpg", { name: "waiting" }),
   ]);
   const [header, ...lines] = csv.trim().split("\r\n");
@@ -62,12 +65,17 @@ test("JSON has the response or the error of each photo", () => {
   const { photos } = JSON.parse(
     batchJson([
       item("one.jpg", { name: "done", analysis: ANALYSIS }),
-      item("bad.jpg", { name: "failed", error: { message: "Broken.", code: "2003" } }),
+      item("bad.jpg", { name: "failed", error: { message: "Broken.", code: "2003", isRetryable: false } }),
     ]),
   );
   expect(photos).toEqual([
     { file: "one.jpg", width: 2000, height: 1000, response: ANALYSIS },
-    { file: "bad.jpg", width: 2000, height: 1000, error: { message: "Broken.", code: "2003" } },
+    {
+      file: "bad.jpg",
+      width: 2000,
+      height: 1000,
+      error: { message: "Broken.", code: "2003", isRetryable: false },
+    },
   ]);
 });
 

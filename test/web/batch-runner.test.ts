@@ -1,5 +1,5 @@
-import { expect, test, vi } from "vitest";
-import { type BatchItem, countItems } from "../../src/web/playground/batch/batch-item.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type BatchItem, canRetry, countItems } from "../../src/web/playground/batch/batch-item.ts";
 import { createBatchRunner } from "../../src/web/playground/batch/batch-runner.ts";
 import { reactionTo } from "../../src/web/playground/batch/failure-policy.ts";
 import { type FailureFacts, RequestError } from "../../src/web/site/request-error.ts";
@@ -19,14 +19,19 @@ test("a few photos are in flight at a time, and all are done in the end", async 
   expect(most).toBe(3);
 });
 
-test("each photo fails alone", async () => {
-  const { items, run } = batchOf(4, async ({ file }) => {
+test("each photo fails alone, and only where sending it again can help it can be retried", async () => {
+  const { items, run } = batchOf(5, async ({ file }) => {
     if (file.name === "1") throw failure({ kind: "service", code: "2003", status: 422 });
     if (file.name === "2") throw new Error("2 is not an image.");
+    if (file.name === "4")
+      throw failure({ kind: "service", code: "5000", isRetryable: true, retryAfterSeconds: 0 });
     return ANALYSIS;
   });
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  onTestFinished(() => void vi.restoreAllMocks());
   await run();
-  expect(items.map(({ state }) => state.name)).toEqual(["done", "failed", "failed", "done"]);
+  expect(items.map(({ state }) => state.name)).toEqual(["done", "failed", "failed", "done", "failed"]);
+  expect(items.map(canRetry)).toEqual([false, false, false, false, true]);
   expect(items[1]!.state).toMatchObject({ error: { message: "Failed.", code: "2003" } });
   expect(items[2]!.state).toMatchObject({ error: { message: "2 is not an image." } });
 });

@@ -7,6 +7,8 @@ export interface ItemError {
   /** The stable code of the error table; missing if the service did not see the photo. */
   readonly code?: string | undefined;
   readonly reason?: string | undefined;
+  /** Whether the same photo can succeed when it is sent again. */
+  readonly isRetryable: boolean;
 }
 
 /** How far a photo of a batch is. */
@@ -31,6 +33,11 @@ export const MAX_PHOTOS = 2000;
 
 /** How many photos are in each state. */
 export type Counts = Readonly<Record<ItemState["name"], number>>;
+
+/** Whether a photo failed that can succeed when it is sent again. */
+export function canRetry({ state }: BatchItem): boolean {
+  return state.name === "failed" && state.error.isRetryable;
+}
 
 /** Counts the photos by state. */
 export function countItems(items: readonly BatchItem[]): Counts {

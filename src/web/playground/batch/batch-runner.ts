@@ -63,13 +63,13 @@ export function createBatchRunner(items: readonly BatchItem[], options: RunnerOp
   };
   const onError = (item: BatchItem, error: unknown) => {
     if (!(error instanceof RequestError))
-      return setState(item, { name: "failed", error: { message: textOf(error) } });
+      return setState(item, { name: "failed", error: { message: textOf(error), isRetryable: false } });
     const attempt = (attempts.get(item) ?? 0) + 1;
     attempts.set(item, attempt);
     const reaction = reactionTo(error, attempt);
     if (reaction.name === "fail") {
-      const { code, reason } = error.facts;
-      return setState(item, { name: "failed", error: { message: error.message, code, reason } });
+      const { code, reason, isRetryable } = error.facts;
+      return setState(item, { name: "failed", error: { message: error.message, code, reason, isRetryable } });
     }
     setState(item, { name: "waiting" });
     if (reaction.name === "stop") stop(error);

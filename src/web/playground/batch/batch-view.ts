@@ -4,7 +4,7 @@ import { plural } from "../../site/words.ts";
 import { adviceFor, titleOf, waitText } from "../advice.ts";
 import { type AnalysisSettings, analyzePhoto } from "./analyze-photo.ts";
 import { batchCsv, batchJson } from "./batch-export.ts";
-import { type BatchItem, countItems, MAX_PHOTOS } from "./batch-item.ts";
+import { type BatchItem, canRetry, countItems, MAX_PHOTOS } from "./batch-item.ts";
 import { createBatchRow } from "./batch-row.ts";
 import { createBatchRunner, type RunnerStatus } from "./batch-runner.ts";
 
@@ -16,7 +16,7 @@ export interface BatchActions {
   settings(): AnalysisSettings;
   /** Shows one photo on its own. */
   open(file: File): void;
-  /** Asks for the user id. */
+  /** Asks for the API key. */
   requireUserId(): void;
   onClosed(): void;
 }
@@ -48,13 +48,12 @@ export function createBatch(actions: BatchActions): Batch {
   });
   view.toggle.addEventListener("click", () => {
     if (isActive(runner.status)) return runner.stop();
-    // Every photo is done or failed: the button sends the failed ones again.
+    // Every photo is done or failed: the button sends those again that can succeed.
     if (runner.status.name === "finished")
-      for (const item of items)
-        if (item.state.name === "failed") {
-          item.state = { name: "waiting" };
-          updates.get(item)?.();
-        }
+      for (const item of items.filter(canRetry)) {
+        item.state = { name: "waiting" };
+        updates.get(item)?.();
+      }
     runner.start();
   });
   view.csv.addEventListener("click", () => saveText(batchCsv(items), "faces.csv", "text/csv"));
@@ -155,9 +154,8 @@ function drawBatch(description: string) {
       summary.textContent = summaryText(items);
     },
     showStatus(status: RunnerStatus, items: readonly BatchItem[]) {
-      const { failed } = countItems(items);
       note.textContent = noteText(status);
-      toggle.hidden = status.name === "finished" && failed === 0;
+      toggle.hidden = status.name === "finished" && !items.some(canRetry);
       toggle.textContent = isActive(status)
         ? "Stop"
         : status.name === "stopped"

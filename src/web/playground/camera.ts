@@ -11,13 +11,32 @@ export async function takePhoto(): Promise<File | undefined> {
   const problem = byId("camera-problem", HTMLParagraphElement);
   const shoot = byId("shoot", HTMLButtonElement);
   const viewfinder = byId("viewfinder", HTMLVideoElement);
+  const use = byId("use-shot", HTMLButtonElement);
+  const retake = byId("retake", HTMLButtonElement);
+  let shot: Promise<File> | undefined;
+  let isUsed = false;
+  /** Shows the photo that was taken, or what the camera sees. */
+  const show = (next: Promise<File> | undefined) => {
+    shot = next;
+    shoot.hidden = shot !== undefined;
+    use.hidden = retake.hidden = shot === undefined;
+    (shot ? use : shoot).focus();
+  };
   problem.textContent = "";
   shoot.disabled = true;
   dialog.showModal();
+  show(undefined);
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  let photo: Promise<File> | undefined;
   shoot.onclick = () => {
-    photo = capturePhoto(viewfinder);
+    viewfinder.pause();
+    show(capturePhoto(viewfinder));
+  };
+  retake.onclick = async () => {
+    await viewfinder.play();
+    show(undefined);
+  };
+  use.onclick = () => {
+    isUsed = true;
     dialog.close();
   };
   byId("leave-camera", HTMLButtonElement).onclick = () => dialog.close();
@@ -35,10 +54,10 @@ export async function takePhoto(): Promise<File | undefined> {
     },
   );
   await closed;
-  const taken = await photo;
+  const taken = await shot;
   for (const track of (await opening)?.getTracks() ?? []) track.stop();
   viewfinder.srcObject = null;
-  return taken;
+  return isUsed ? taken : undefined;
 }
 
 async function openStream(viewfinder: HTMLVideoElement): Promise<MediaStream> {

@@ -8,7 +8,7 @@ import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection
 import { createAdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
 import type { Permission } from "../permissions.ts";
-import { isSwitchedOff } from "../service/method-permissions.ts";
+import { isSwitchedOff, needsOfMethod } from "../service/method-permissions.ts";
 import { createReflection } from "../service/reflection.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -115,7 +115,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config.adminKey === undefined ? undefined : createAdminAuthenticator(config.adminKey);
   const health = createHealth(services.map(({ service }) => service.typeName));
   const methods = services.flatMap(({ service }) => service.methods);
-  const methodsOff = methods.filter((method) => isSwitchedOff(method, config.off));
   const reflection = createReflection(
     [
       ...services.map(({ service }) => service.file),
@@ -123,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       file_grpc_health_v1_health,
       file_grpc_reflection_v1_reflection,
     ],
-    methodsOff,
+    methods.filter((method) => isSwitchedOff(method, config.off)),
   );
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
@@ -135,7 +134,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       health.routes(router);
       if (config.reflection) reflection.routes(router);
     },
-    pages: config.web ? openPages({ ...config, operations: methodsOff.map(operationId) }) : undefined,
+    pages: config.web ? openPages({ ...config, needs: needsByOperation(methods) }) : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
     isTraced: config.tracesEndpoint !== undefined,
@@ -209,6 +208,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await port.close(config.requestTimeoutMs);
     },
   };
+}
+
+/** What the methods need, by their ids in the OpenAPI document. */
+function needsByOperation(methods: readonly DescMethod[]): Readonly<Record<string, readonly Permission[]>> {
+  return Object.fromEntries(methods.map((method) => [operationId(method), needsOfMethod(method)]));
 }
 
 /** The id of a method in the OpenAPI document. */

@@ -123,7 +123,7 @@ function* readAssets(): Generator<[path: string, file: ServedFile]> {
 }
 
 function serviceInfo(options: PageOptions): ServedFile {
-  const { maxImageBytes, maxImagePixels, imageFormats, off, operations } = options;
+  const { maxImageBytes, maxImagePixels, imageFormats, off, needs } = options;
   const manifest = readFileSync(new URL("../../../package.json", compiledFolder()), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const info = JSON.stringify({
@@ -131,7 +131,8 @@ function serviceInfo(options: PageOptions): ServedFile {
     maxImageBytes,
     maxImagePixels,
     imageFormats,
-    off: { permissions: off, operations },
+    off,
+    needs,
   });
   return createServedFile(Buffer.from(info), ".json", REVALIDATED);
 }

@@ -2,11 +2,13 @@
 import type { Permission } from "../permissions.ts";
 import { PAGES, type Page } from "./page-table.ts";
 
-/** What is switched off for the whole service. */
+/** What every request of an operation needs, by the id of the operation in the OpenAPI document. */
+export type Needs = Readonly<Record<string, readonly Permission[]>>;
+
+/** What is switched off for the whole service, and what operations need. */
 export interface SwitchedOff {
   readonly off: readonly Permission[];
-  /** The ids of the operations that nobody may call. */
-  readonly operations: readonly string[];
+  readonly needs: Needs;
 }
 
 /** Values and fields of the OpenAPI document, by the permission without which it has none of them. */
@@ -29,13 +31,18 @@ export function featuresOf(permissions: readonly Permission[]): unknown[] {
   return permissions.flatMap((permission) => FEATURES[permission] ?? []);
 }
 
+/** Returns the ids of the operations that cannot be called without these permissions. */
+export function operationsWithout(off: readonly Permission[], needs: Needs): string[] {
+  return Object.keys(needs).filter((id) => needs[id]?.some((permission) => off.includes(permission)));
+}
+
 /** Whether a page has nothing to show. */
 export function isPageOff({ permissions }: Page, off: readonly Permission[]): boolean {
   return permissions?.every((permission) => off.includes(permission)) ?? false;
 }
 
 /** Removes the links to pages that are not served from the navigation. */
-export function withoutLinks(html: string, { off }: SwitchedOff): string {
+export function withoutLinks(html: string, { off }: Pick<SwitchedOff, "off">): string {
   return PAGES.filter((page) => isPageOff(page, off)).reduce(
     (text, { path }) => text.replaceAll(new RegExp(`<a href="\\.${path}"[^>]*>[^<]*</a>\\s*`, "g"), ""),
     html,
@@ -43,7 +50,8 @@ export function withoutLinks(html: string, { off }: SwitchedOff): string {
 }
 
 /** Removes operations, features and the URLs of images from the OpenAPI document. */
-export function withoutOperations(document: string, { off, operations }: SwitchedOff): string {
+export function withoutOperations(document: string, { off, needs }: SwitchedOff): string {
+  const operations = operationsWithout(off, needs);
   const { paths, components, ...rest } = JSON.parse(document) as OpenApi;
   const kept = Object.entries(paths).flatMap(([path, methods]) => {
     const entries = Object.entries(methods).filter(([, one]) => !operations.includes(one.operationId ?? ""));

@@ -37,7 +37,7 @@ const assets = () =>
     .filter((name) => !/\.(br|gz)$/.test(name))
     .map((name) => `/assets/${name}`);
 
-test.each(paths)("%s is served without a user id, with security headers, and revalidated", async (path) => {
+test.each(paths)("%s is served without an API key, with security headers, and revalidated", async (path) => {
   const response = await get(path);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -145,7 +145,8 @@ test("the pages know the version and the limits of the service, and what is swit
   expect(info).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     imageFormats: ["jpeg", "png"],
-    off: { permissions: [], operations: [] },
+    off: [],
+    needs: expect.objectContaining({ v1IdentifyFaces: ["identify"], getFaceVec: ["analyze", "embeddings"] }),
   });
   expect(info.maxImageBytes).toBeGreaterThan(0);
 });

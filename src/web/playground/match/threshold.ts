@@ -1,5 +1,6 @@
 import { actionRow, make, makeButton } from "../../site/elements.ts";
 import { shareText } from "../../site/rates.ts";
+import { readFromAddress, writeToAddress } from "../address.ts";
 import { drawScale } from "../scale.ts";
 import {
   CURVE_MODEL,
@@ -17,7 +18,7 @@ const STEP = 0.005;
  * user moves it.
  */
 export function createThreshold(onChange: () => void) {
-  let value = MATCH_DISTANCE;
+  let value = thresholdFrom(readFromAddress("threshold"));
   return {
     get value() {
       return value;
@@ -51,6 +52,7 @@ export function createThreshold(onChange: () => void) {
       };
       const set = (next: number) => {
         value = next;
+        writeToAddress("threshold", value === MATCH_DISTANCE ? undefined : String(value));
         slider.value = String(next);
         update();
         onChange();
@@ -69,6 +71,11 @@ export function createThreshold(onChange: () => void) {
       );
     },
   };
+}
+
+function thresholdFrom(text: string | undefined): number {
+  const value = Number(text);
+  return value >= MIN_THRESHOLD && value <= MAX_THRESHOLD ? value : MATCH_DISTANCE;
 }
 
 function explain(threshold: number, model: string): string {

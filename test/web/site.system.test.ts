@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { PAGES } from "../../src/web/page-table.ts";
 import { agreeToLink, hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { checkPage } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 import { useSite } from "../support/site.ts";
@@ -17,7 +18,7 @@ const PLACES = `[".site-header", "main", ".site-footer"].map((part) => {
 describe.runIf(hasBrowser)("the site", () => {
   const site = useSite({ VISAGE_ADMIN_KEY: ADMIN_KEY });
 
-  test.each(PATHS)("%s takes the user id from the fragment, which nobody else sees", async (path) => {
+  test.each(PATHS)("%s takes the API key from the fragment, which nobody else sees", async (path) => {
     const { page } = await openTab(site.browser, "about:blank");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url() + JSON.stringify(request.headers())));
@@ -33,7 +34,7 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(await page.evaluate("location.hash")).toBe("");
   });
 
-  test.each(PATHS)("%s does not let a link choose the user id without asking", async (path) => {
+  test.each(PATHS)("%s does not let a link choose the API key without asking", async (path) => {
     const { page, consoleErrors } = await openTab(site.browser, "about:blank");
     const sent: string[] = [];
     page.on("request", (request) => sent.push(JSON.stringify(request.headers())));
@@ -47,7 +48,7 @@ describe.runIf(hasBrowser)("the site", () => {
     };
     await page.goto(site.url(`${path}#user_id=stranger`));
     await page.getByRole("dialog").waitFor();
-    await decline(/^Use the user id of this link\?(?!.*replaces)/);
+    await decline(/^Use the API key of this link\?(?!.*replaces)/);
     expect(await page.evaluate("sessionStorage.user_id")).toBeUndefined();
 
     await page.goto(site.url(`${path}#user_id=${USER}`));
@@ -55,11 +56,11 @@ describe.runIf(hasBrowser)("the site", () => {
     await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe(USER);
     await page.goto(site.url(`${path}#user_id=stranger`));
     await page.getByRole("dialog").waitFor();
-    await decline(/It replaces the user id of this tab\./);
+    await decline(/It replaces the key of this tab\./);
     expect(await page.evaluate("sessionStorage.user_id")).toBe(USER);
     expect(sent.join()).not.toContain("stranger");
 
-    // The id that the tab has needs no question.
+    // The key that the tab has needs no question.
     await page.goto(site.url(`${path}#user_id=${USER}`));
     await expect.poll(() => page.evaluate("location.hash")).toBe("");
     await page.getByText("Service ready").waitFor();
@@ -108,8 +109,50 @@ describe.runIf(hasBrowser)("the site", () => {
     await page.goto(site.url(`/#user_id=${USER}`));
     await agreeToLink(page);
     await page.locator("#result .timings").waitFor();
-    expect(await page.getByLabel("User id").inputValue()).toBe(USER);
+    await page.getByText("API key set").waitFor();
     expect(consoleErrors).toEqual([]);
+  });
+
+  test.each(PATHS)("%s offers to reload it if its script is missing", async (path) => {
+    const { page } = await openTab(site.browser, "about:blank");
+    await page.route("**/assets/*.js", (route) => route.fulfill({ status: 404 }));
+    await page.goto(site.url(path));
+    const notice = page.locator("#reload-notice");
+    expect(await notice.isVisible()).toBe(false);
+    await page.evaluate("for (const animation of document.getAnimations()) animation.finish()");
+    await notice.getByText("could not be loaded").waitFor();
+    await checkPage(page, `not started ${path.slice(1)}`);
+    await page.unroute("**/assets/*.js");
+    await notice.getByRole("link", { name: "Reload the page" }).click();
+    await page.getByText("Service ready").waitFor();
+    expect(await notice.isVisible()).toBe(false);
+  });
+
+  test("a part of the page that cannot be loaded offers to reload it, and is loaded later", async () => {
+    const { page } = await openTab(site.browser, site.url(`/#user_id=${USER}`));
+    const part = "**/assets/batch-view-*.js";
+    await page.route(part, (route) => route.fulfill({ status: 404 }));
+    await page.locator("#result .timings").waitFor();
+    const files = [sampleFile(1), sampleFile(3), sampleFile(5)];
+    const input = page.locator('[data-slot="0"] input[type=file]');
+    await input.setInputFiles(files);
+    const notice = page.locator("#reload-notice");
+    await notice.getByText("could not be loaded").waitFor();
+    await checkPage(page, "part missing");
+    await notice.getByRole("button", { name: "Dismiss" }).click();
+    expect(await notice.isVisible()).toBe(false);
+    await page.unroute(part);
+    await input.setInputFiles(files);
+    await page.getByText("3 of 3 photos").first().waitFor();
+  });
+
+  test("what a stopped service does not send offers to reload the page", async () => {
+    const stopped = await startTestService();
+    const { page } = await openTab(site.browser, `http://127.0.0.1:${stopped.port}/`);
+    await page.locator("#result .headline").waitFor();
+    await stopped.close();
+    await page.getByRole("button", { name: "Hopper", exact: true }).click();
+    await page.locator("#reload-notice").getByText("The service may have stopped").waitFor();
   });
 
   test("the footer says when the service is gone", async () => {
@@ -166,15 +209,6 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
       .toMatch(/did not answer within 60 seconds|made no progress for 60 seconds/);
   });
 
-  test("a user id that no header can carry is rejected with advice", async () => {
-    const { page, run, result } = await open();
-    for (const userId of ["ключ", "two words"]) {
-      await page.getByLabel("User id").fill(userId);
-      await run();
-      expect(await result.textContent()).toMatch(/characters other than ASCII.*typing errors/);
-    }
-  });
-
   test("a request is given up when an option changes", async () => {
     const { page, openOptions, result, proxy } = await open();
     await openOptions();
@@ -209,8 +243,9 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
     expect(await opacity()).toBe("0.45");
     expect(await shown(3).isVisible()).toBe(true);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await result.getByText("Cancelled.").waitFor();
-    expect(await updating.isVisible()).toBe(false);
+    await expect.poll(() => updating.isVisible()).toBe(false);
+    expect(await page.getByRole("status").textContent()).toBe("Cancelled.");
+    expect(await shown(3).isVisible()).toBe(true);
     expect(await opacity()).toBe("1");
 
     // The result stays that of the selected face while all faces are searched, and a new photo has none.
@@ -224,6 +259,19 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
     await slot(0).locator("input[type=file]").setInputFiles(sampleFile(5));
     await result.getByText("Working…").waitFor();
     expect(await updating.isVisible()).toBe(false);
+  });
+
+  test("a page that does not fit a new version of the service offers to reload it", async () => {
+    const { page, run, result } = await open();
+    const error = { success: false, code: "4040", message: "This path does not exist.", data: null };
+    await page.route("**/*", (route) =>
+      route.request().method() === "POST" ? route.fulfill({ status: 404, json: error }) : route.fallback(),
+    );
+    await run();
+    await result.getByText("This page is out of date.").waitFor();
+    const loaded = page.waitForEvent("load");
+    await result.getByRole("button", { name: "Reload the page" }).click();
+    await loaded;
   });
 
   test("a connection that breaks is reported", async () => {

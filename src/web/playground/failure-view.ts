@@ -4,11 +4,14 @@ import { adviceFor, titleOf, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
 import { drawUserIdButton } from "./user-id.ts";
 
-/** What the button beside the error of a missing user id or an unknown one says, by code. */
+/** What the button beside the error of a missing API key or an unknown one says, by code. */
 const USER_ID_LABELS: Readonly<Record<string, string>> = {
-  "4001": "Enter a user id",
-  "4002": "Enter another user id",
+  "4001": "Enter an API key",
+  "4002": "Enter another API key",
 };
+
+/** Errors of a page that is older or newer than the service. */
+const CODES_OF_OUTDATED_PAGE = ["2012", "4040", "4050"];
 
 /** Draws an error: what happened, the message of the service, what to do, in which photo, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
@@ -33,6 +36,8 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
   const userIdLabel = code === undefined ? undefined : USER_ID_LABELS[code];
   if (retry) card.append(drawRetry(failure, onRetry));
   else if (userIdLabel) card.append(actionRow(drawUserIdButton(userIdLabel)));
+  else if (CODES_OF_OUTDATED_PAGE.includes(code ?? ""))
+    card.append(actionRow(makeButton("Reload the page", () => location.reload())));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }

@@ -48,7 +48,7 @@ export async function send(
     return { isSuccess: true, request, response, httpStatus: status, roundTripMs };
   } catch (error) {
     if (error instanceof RequestError) return failureFrom(request, error);
-    if (error instanceof PhotoError) return { isSuccess: false, message: error.message, code: "2004" };
+    if (error instanceof PhotoError) return { isSuccess: false, message: error.message, code: "2005" };
     throw error;
   }
 }

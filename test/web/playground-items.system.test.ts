@@ -128,7 +128,6 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     onTestFinished(() => proxy.close());
     const { page, slot, result } = await openPlayground(site.browser, proxy, options);
     await page.clock.install();
-    // Typing the user id has scrolled.
     await page.evaluate("scrollTo(0, 0)");
     proxy.setFault((incoming) => incoming.pause());
     await slot(0).locator("input[type=file]").setInputFiles(noise);

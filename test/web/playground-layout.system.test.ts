@@ -25,7 +25,6 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
     const { page, selectOperation, addPhotos, result, slot } = await openPlayground(browser, service, {
       viewport: { width, height },
     });
-    // Typing the user id has scrolled.
     await page.evaluate("scrollTo(0, 0)");
     for (const [operation, ...files] of [
       ["Attributes", sampleFile(4)],

@@ -26,13 +26,13 @@ export async function run(store: Store, options?: RunOptions): Promise<void> {
   if (outcome) showOutcome(store, outcome, options);
 }
 
-/** Runs the operation if all its photos are there, without asking for input. Samples need no user id. */
+/** Runs the operation if all its photos are there, without asking for input. Samples need no API key. */
 export async function runIfComplete(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
   if (request.images.some(({ photo }) => !photo)) return;
   if (store.state.userId) return run(store, options);
   if (hasSamples(store.state.slots)) return showStored(store, options);
-  showOutcome(store, { isSuccess: false, message: "Enter a user id.", code: "4001" }, options);
+  showOutcome(store, { isSuccess: false, message: "Enter an API key.", code: "4001" }, options);
 }
 
 /** Shows the stored result of the samples, if there is one. */
@@ -47,10 +47,10 @@ export function cancelRun(): void {
   current?.abort();
 }
 
-/** Cancels the request in flight, because the user wants it. */
-export function cancelByUser(store: Store): void {
+/** Cancels the request in flight, because the user wants it. The outcome before it, if there is one, stays. */
+export function cancelByUser(): void {
   cancelRun();
-  showOutcome(store, { isSuccess: false, message: "Cancelled.", kind: "cancelled" });
+  byId("status", HTMLParagraphElement).textContent = "Cancelled.";
 }
 
 /** Marks every face of a photo so that the user can select one. */
@@ -102,7 +102,7 @@ function showOutcome(store: Store, outcome: Outcome, { mayScroll = true }: RunOp
 function scrollToResult(): void {
   const { top } = byId("result", HTMLElement).getBoundingClientRect();
   const hiddenBy = top - innerHeight / 2;
-  const isAbove = top < 0 && isNarrow();
+  const isAbove = top < 0;
   if (hiddenBy <= 0 && !isAbove) return;
   const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   scrollBy({ top: isAbove ? top : hiddenBy, behavior: prefersReducedMotion ? "instant" : "smooth" });
@@ -149,10 +149,10 @@ function requirePhotos(store: Store, { images }: FaceRequest): boolean {
   return false;
 }
 
-/** Asks for the user id and returns false if it is missing. */
+/** Asks for the API key and returns false if it is missing. */
 function requireUserId({ state, update }: Store): boolean {
   if (state.userId) return true;
   askForUserId();
-  update({ outcome: { isSuccess: false, message: "Enter a user id.", code: "4001" } });
+  update({ outcome: { isSuccess: false, message: "Enter an API key.", code: "4001" } });
   return false;
 }

@@ -3,7 +3,7 @@ import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { hasBrowser, openTab } from "../support/browser.ts";
+import { enterKey, hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
 import { blurredPortrait, dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
@@ -25,15 +25,14 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     client = createGalleryClient(site.service, USER);
   });
 
-  test("asks for a user id, and says what is wrong with one", async () => {
+  test("asks for an API key, and says what is wrong with one", async () => {
     const { page } = await openTab(site.browser, site.url("/galleries"));
-    await page.getByText("Enter your user id to see your galleries.").waitFor();
+    await page.getByText("Enter your API key to see your galleries.").waitFor();
     expect(await page.locator("#create").isVisible()).toBe(false);
-    await page.getByLabel("User id").fill("nobody");
+    await enterKey(page, "nobody");
     await page.keyboard.press("Enter");
-    await page.getByText("Check your user id for typing errors").waitFor();
-    await page.getByText("User id (API key)", { exact: true }).first().click();
-    await page.getByLabel("User id").fill(USER);
+    await page.getByText("Check it for typing errors").waitFor();
+    await enterKey(page, USER);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("#list-message").textContent()).not.toContain("typing errors");
     await page.getByText("New gallery").waitFor();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { hasBrowser, openTab } from "../support/browser.ts";
+import { enterKey, hasBrowser, openTab } from "../support/browser.ts";
 import { createGalleryClient } from "../support/galleries.ts";
 import { openGalleries } from "../support/galleries-page.ts";
 import { checkPage, SIZES } from "../support/page-checks.ts";
@@ -43,12 +43,12 @@ describe.runIf(hasBrowser)("the galleries page of a user without galleries", () 
     await page.locator("#identify-result").getByText("Eileen Collins").waitFor();
   });
 
-  test("offers no sample without a user id or with another gallery", async () => {
+  test("offers no sample without an API key or with another gallery", async () => {
     const { page } = await openTab(site.browser, site.url("/galleries"));
     await page.getByRole("heading", { name: "How it works" }).waitFor();
     expect(await page.locator("#sample-offer").isVisible()).toBe(false);
     await createGalleryClient(site.service, USER).createGallery({ galleryId: "other" });
-    await page.getByLabel("User id").fill(USER);
+    await enterKey(page, USER);
     await page.keyboard.press("Enter");
     await page.getByText("0 people · 0 faces").waitFor();
     expect(await page.locator("#sample-offer").isVisible()).toBe(false);

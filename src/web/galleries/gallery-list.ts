@@ -47,7 +47,7 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
       reading.abort();
       galleries = [];
       nextPageToken = "";
-      message.textContent = "Enter your user id to see your galleries.";
+      message.textContent = "Enter your API key to see your galleries.";
       draw();
       onRead(galleries);
     },

@@ -1,6 +1,6 @@
 import { onDroppedFiles } from "../photos/drop-zone.ts";
 import { byId } from "../site/elements.ts";
-import { readUserId, storeUserId } from "../site/session.ts";
+import { onKeyChange, readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { mountCreateForm } from "./create-form.ts";
 import { KnownCrops } from "./face-crop.ts";
@@ -13,7 +13,6 @@ await mountSite();
 // The drop zones take what is dropped on them; the browser must not open the rest.
 onDroppedFiles(() => {});
 
-const userId = byId("user", HTMLDetailsElement);
 const create = byId("create", HTMLDetailsElement);
 const crops = new KnownCrops();
 let selectedId: string | undefined;
@@ -45,13 +44,7 @@ mountSampleGallery(crops, (galleryId, probe) => {
     view.identify(probe);
   });
 });
-const userIdInput = byId("user-id", HTMLInputElement);
-userIdInput.value = readUserId();
-byId("user-id-form", HTMLFormElement).addEventListener("submit", (event) => {
-  event.preventDefault();
-  storeUserId(userIdInput.value.trim());
-  inTurn(start);
-});
+onKeyChange(() => inTurn(start));
 
 /** Selects a new gallery. */
 function select(galleryId: string): void {
@@ -73,7 +66,6 @@ async function followAddress(): Promise<void> {
 /** Shows what belongs to the user of the session. */
 async function start(): Promise<void> {
   selectedId = undefined;
-  userId.open = readUserId() === "";
   await list.refresh();
   if (readUserId() === "") await view.show(undefined);
   else await followAddress();

@@ -1,11 +1,12 @@
 import { byId, make, makeButton } from "../site/elements.ts";
+import { openKeyDialog } from "../site/key-control.ts";
 import type { Off } from "../site/service-info.ts";
+import { readUserId } from "../site/session.ts";
 import { featuresOf } from "../switched-off.ts";
 import { createdGalleries, ExampleError, removeExamples, sendWithExample } from "./try-example.ts";
 import { InputError } from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
 import { createInputs, samplePhoto } from "./try-inputs.ts";
-import { createKeyField } from "./try-key.ts";
 import type { SendOptions, TryResponse } from "./try-request.ts";
 import { resultView } from "./try-result.ts";
 
@@ -35,7 +36,6 @@ export function mountTryForms({ permissions }: Off): void {
 
 function createForm(operation: string, forms: Forms): HTMLElement {
   const id = (name: string) => `try-${operation}-${name}`;
-  const key = createKeyField(id("key"));
   const inputs = createInputs(forms[operation]!, id);
   const submit = make("button", { type: "submit", class: "primary" }, "Send request");
   const cancel = make("button", { type: "button", hidden: true }, "Cancel");
@@ -50,7 +50,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
     cancel.hidden = false;
     result.replaceChildren(make("p", { class: "hint" }, "Waiting for the response…"));
     try {
-      result.replaceChildren(...(await work({ key: key.read(), signal })));
+      result.replaceChildren(...(await work({ key: readUserId(), signal })));
     } catch (error) {
       result.replaceChildren(...problem(error, signal));
     }
@@ -76,13 +76,13 @@ function createForm(operation: string, forms: Forms): HTMLElement {
   const view = make(
     "form",
     { novalidate: true },
-    key.element,
     ...inputs.elements,
     make("div", { class: "actions" }, submit, cancel),
     result,
   );
   view.addEventListener("submit", (event) => {
     event.preventDefault();
+    if (readUserId() === "") return openKeyDialog();
     run(async (options) => resultView(await send(options))).catch(reportError);
   });
   result.append(...leftovers());

@@ -1,17 +1,18 @@
 import { askToCreateKey, askToReplaceKey } from "../accounts/create-key.ts";
-import { failureText, isRejectedKey } from "../accounts/failure.ts";
+import { failureText } from "../accounts/failure.ts";
 import { drawKeys } from "../accounts/key-list.ts";
 import type { CreatedKey, Key } from "../accounts/messages.ts";
-import { mountSecretField } from "../accounts/secret-field.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { byId, reporting } from "../site/elements.ts";
-import { readUserId, storeUserId } from "../site/session.ts";
+import { openKeyDialog } from "../site/key-control.ts";
+import { onKeyChange, readUserId, storeUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
 import { drawPlan, drawQuota } from "./plan-view.ts";
 
 await mountSite();
-const field = mountSecretField("API key", useKey);
+const signIn = byId("sign-in", HTMLElement);
+const problem = byId("key-problem", HTMLParagraphElement);
 const sections = byId("account", HTMLDivElement);
 const status = byId("status", HTMLParagraphElement);
 let keys: readonly Key[] = [];
@@ -20,15 +21,9 @@ byId("create-key", HTMLButtonElement).addEventListener("click", () =>
   askToCreateKey(createKey, { onDone: reporting(update) }),
 );
 
-if (readUserId()) {
-  field.setValue(readUserId());
-  show().catch(reportError);
-}
-
-async function useKey(key: string): Promise<void> {
-  storeUserId(key);
-  await show();
-}
+byId("enter-key", HTMLButtonElement).addEventListener("click", openKeyDialog);
+onKeyChange(reporting(show));
+if (readUserId()) show().catch(reportError);
 
 /** Reads the account and draws it. Hides the previous one if that fails. */
 async function show(): Promise<void> {
@@ -37,12 +32,13 @@ async function show(): Promise<void> {
     await update();
     byId("usage", HTMLDivElement).replaceChildren(drawUsagePanel(readUsage, () => keys));
     sections.hidden = false;
-    field.setProblem("");
+    signIn.hidden = true;
     status.textContent = "The account is shown.";
   } catch (error) {
     sections.hidden = true;
     status.textContent = "";
-    field.setProblem(failureText(error), isRejectedKey(error));
+    signIn.hidden = false;
+    problem.textContent = failureText(error);
   }
 }
 
@@ -71,6 +67,4 @@ function replaceKey(key: Key): void {
 /** The old key may end at once, and the new one can delete it. */
 function useCreatedKey({ key }: CreatedKey): void {
   storeUserId(key);
-  field.setValue(key);
-  update().catch((error: unknown) => field.setProblem(failureText(error)));
 }

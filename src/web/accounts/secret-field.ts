@@ -5,7 +5,7 @@ import { SENDABLE_KEY } from "../site/request.ts";
  * Binds the form `#sign-in`, its field `#key` and the button that reveals it. The noun is that of the label. An empty key
  * is not submitted.
  */
-export function mountSecretField(noun: "API key" | "admin key", onSubmit: (key: string) => Promise<void>) {
+export function mountSecretField(noun: "admin key", onSubmit: (key: string) => Promise<void>) {
   const input = byId("key", HTMLInputElement);
   const reveal = byId("reveal", HTMLButtonElement);
   const problem = byId("key-problem", HTMLParagraphElement);

@@ -31,12 +31,12 @@ export interface Tab {
   readonly foreignOrigins: string[];
 }
 
-/** Agrees to use the user id of the link that was opened. */
+/** Agrees to use the API key of the link that was opened. */
 export function agreeToLink(page: Page): Promise<void> {
   return page.getByRole("dialog").getByRole("button", { name: "Use it" }).click();
 }
 
-/** Opens a URL in a new tab, which is closed at the end of the test. Agrees to use the user id of the URL, if any. */
+/** Opens a URL in a new tab, which is closed at the end of the test. Agrees to use the API key of the URL, if any. */
 export async function openTab(
   browser: Browser,
   url: string,
@@ -60,6 +60,22 @@ export async function openTab(
   await page.goto(url);
   if (url.includes("#user_id=")) await agreeToLink(page);
   return { page, consoleErrors, foreignOrigins };
+}
+
+/** Enters an API key in the dialog of the header, which must be open or closed. */
+export async function enterKey(page: Page, key: string): Promise<void> {
+  const field = page.getByLabel("API key", { exact: true });
+  if (!(await field.isVisible())) await page.locator("#api-key").click();
+  await field.fill(key);
+  await page.getByRole("button", { name: "Use key" }).click();
+  await field.waitFor({ state: "hidden" });
+}
+
+/** Forgets the API key, and waits for the page that is loaded again. */
+export async function signOut(page: Page): Promise<void> {
+  await page.locator("#api-key").click();
+  await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Sign out" }).click()]);
+  await page.getByText("API key not set").waitFor();
 }
 
 /** Saves a screenshot of the whole page for review, if `SCREENSHOTS` is set. It takes a second. */

@@ -65,7 +65,7 @@ export async function expectCode(page: Page): Promise<void> {
   await copy.click();
   await expectOnScreen(page.getByRole("button", { name: "Copied code" }));
   const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-  // The page hides the user id in the code.
+  // The page hides the API key in the code.
   expect(copied.replace(USER, "•".repeat(8))).toBe(await code.textContent());
 }
 

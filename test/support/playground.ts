@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { openTab } from "./browser.ts";
+import { enterKey, openTab } from "./browser.ts";
 import { photograph } from "./images.ts";
 import { USER } from "./service.ts";
 
@@ -46,7 +46,7 @@ export async function savedBy(button: Locator): Promise<{ readonly name: string;
 }
 
 /**
- * Opens the playground of a service, waits for its first result and enters the test user's id. At the end of the test it checks that the page
+ * Opens the playground of a service, waits for its first result and enters the test user's API key. At the end of the test it checks that the page
  * logged no error and requested nothing from another origin.
  */
 export async function openPlayground(
@@ -63,7 +63,7 @@ export async function openPlayground(
     expect({ consoleErrors, foreignOrigins }).toEqual({ consoleErrors: [], foreignOrigins: [] }),
   );
   await page.locator("#result .headline").waitFor();
-  await page.getByLabel("User id").fill(USER);
+  await enterKey(page, USER);
   const slot = (index: number) => page.locator(`[data-slot="${index}"]`);
   const result = page.locator("#result");
   const openOptions = async () => {

@@ -6,7 +6,7 @@ import { RequestError } from "../../src/web/site/request-error.ts";
 
 /** Words that a visitor of the pages need not know. */
 const TECHNICAL =
-  /header|\bkey\b|token|body|encoding|deadline|bounding|method|path|malformed|internal|x-api/i;
+  /header|(?<!API )\bkey\b|token|body|encoding|deadline|bounding|method|path|malformed|internal|x-api/i;
 
 describe("the playground", () => {
   /** It calls only face.v1, which knows no embeddings. */
@@ -44,7 +44,7 @@ describe("the galleries page", () => {
 
   test.each(["noUserId", "unknownUser"] as const)("has a plain title for %s", (kind) => {
     expect(ERRORS[kind].text).toMatch(TECHNICAL);
-    expect(textFor(kind)).toMatch(/user id/);
+    expect(textFor(kind)).toMatch(/API key/);
     expect(textFor(kind)).not.toMatch(TECHNICAL);
   });
 });

@@ -5,7 +5,7 @@ import type { Browser, Download, Page } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { enterKey, hasBrowser, signOut, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { type FaultyProxy, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { photograph } from "../support/images.ts";
@@ -43,6 +43,7 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
       `3 of 3 photos · ${FACES[4].length + FACES[5].length} faces · 1 failed`,
     );
     const row = (name: string) => batch.getByRole("row", { name });
+    expect(await batch.getByRole("button", { name: "Retry failed" }).isVisible()).toBe(false);
     expect(await row("sample4.jpg").textContent()).toMatch(/4 faces: \w+ \(\d+%\) \d+–\d+ \(\d+%\), /);
     expect(await row("=notes.txt").textContent()).toContain("is not a JPEG or PNG image");
     expect(await row("sample4.jpg").locator("img").count()).toBe(1);
@@ -97,13 +98,13 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await expect.poll(() => announced.textContent()).toBe("Batch finished: 5 of 5 photos · 15 faces.");
   });
 
-  test("asks for a missing user id and goes on with it", async () => {
+  test("asks for a missing API key and goes on with it", async () => {
     const { page, batch, addBatch } = await openBatch(sampleFile(3), sampleFile(5));
-    await page.getByLabel("User id").fill("");
+    await signOut(page);
     await addBatch();
-    await batch.getByText(/^Enter a user id\./).waitFor();
-    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("user-id");
-    await page.keyboard.type(USER);
+    await batch.getByText(/^Enter an API key\./).waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("api-key-input");
+    await enterKey(page, USER);
     await batch.getByRole("button", { name: "Continue" }).click();
     await batch.getByText("2 of 2 photos").waitFor();
   });
@@ -254,7 +255,6 @@ function createFolder(files: Readonly<Record<string, Buffer>>): string {
 /** Drops a file or folder of this machine, as a user does; events made by a script have no folders. */
 async function dropOnPage(page: Page, path: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  // Typing the user id has scrolled.
   await page.evaluate("scrollTo(0, 0)");
   const { x, y } = (await page.locator('[data-slot="0"]').boundingBox())!;
   const data = { items: [], files: [path], dragOperationsMask: 1 };

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { hasBrowser, signOut, startBrowser } from "../support/browser.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -36,18 +36,20 @@ describe.runIf(hasBrowser)("the playground", () => {
 
   test("can be used by keyboard alone", async () => {
     const { page, result } = await openPlayground(browser, service, DESKTOP);
-    await page.getByLabel("User id").fill("");
-    await page.reload();
+    await signOut(page);
     await result.locator(".stored").waitFor();
     await tabTo(page, /^Attributes/);
     await page.keyboard.press("ArrowRight");
     expect(await page.locator("#run").textContent()).toBe("Match faces");
     await page.keyboard.press("ArrowLeft");
-    await tabTo(page, /^User id/);
+    await tabBackTo(page, /^API key/);
+    await page.keyboard.press("Enter");
     await page.keyboard.type(USER);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focusedName(page)).toBe("API key set");
     // Before the key press, because the browser must be told not to show its own dialog.
     const chooser = page.waitForEvent("filechooser");
-    await tabBackTo(page, /^Choose/);
+    await tabTo(page, /^Choose/);
     await page.keyboard.press("Enter");
     await (await chooser).setFiles(sampleFile(4));
     await result.getByText("4 faces").waitFor();
@@ -84,10 +86,11 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.locator("#run").click();
     expect(await page.getByRole("alert").first().textContent()).toBe("Add a photo.");
     await expect.poll(() => focusedName(page)).toBe("Choose");
-    await page.getByLabel("User id").fill("");
+    await signOut(page);
+    await result.locator(".stored").waitFor();
     await page.locator("#run").click();
-    expect(await result.textContent()).toContain("Enter a user id.");
-    await expect.poll(() => focusedName(page)).toBe("User id (API key)");
+    expect(await result.textContent()).toContain("Enter an API key.");
+    await expect.poll(() => focusedName(page)).toBe("API key");
   });
 });
 

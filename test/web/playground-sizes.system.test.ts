@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { enterKey, hasBrowser, openTab, signOut, startBrowser } from "../support/browser.ts";
 import { boxesOf, checkPage, overlap, type PageBox, SIZES } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
@@ -39,11 +39,10 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     await expectInView(page, result.locator(".headline"));
     await expectReadable(page);
 
-    await result.getByRole("button", { name: "Enter a user id" }).click();
-    const field = page.getByLabel("User id");
-    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("user-id");
-    await expectInView(page, field);
-    await field.pressSequentially("me");
+    await result.getByRole("button", { name: "Enter an API key" }).click();
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("api-key-input");
+    await checkPage(page, `api key ${name}`);
+    await enterKey(page, "me");
     await result.getByText("Stored result of a sample. Add your own photo.").waitFor();
     await page.locator(".more summary").click();
     const widths = await boxesOf(page.locator(".options input:visible"));
@@ -64,14 +63,15 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     expect(await result.textContent()).toContain("Add a photo to see results.");
     await checkPage(page, `playground bad-file ${name}`);
 
-    await page.getByLabel("User id").fill("");
+    await signOut(page);
     await slot(0).locator("input[type=file]").setInputFiles(sampleFile(3));
     const failure = result.locator(".failure");
     await failure.waitFor();
     await expectInView(page, failure);
-    await failure.getByRole("button", { name: "Enter a user id" }).click();
-    await expectInView(page, page.getByLabel("User id"));
-    await checkPage(page, `playground no-user-id ${name}`);
+    await failure.getByRole("button", { name: "Enter an API key" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await checkPage(page, `playground no-api-key ${name}`);
   });
 
   test.each(SIZES)("zooms, and numbers every face of a pair readably at %s", async (name, options) => {

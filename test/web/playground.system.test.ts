@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
-import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { enterKey, hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { photograph, quadrants } from "../support/images.ts";
 import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
@@ -172,10 +172,14 @@ describe.runIf(hasBrowser)("the playground", () => {
     await slot(1).locator(".about", { hasText: "dropped.png" }).waitFor();
   });
 
-  test("takes a photo with the camera", async () => {
+  test("takes a photo with the camera, and another one if that is better", async () => {
     const { page, run, slot, result } = await openPlayground(browser, service);
     await slot(0).getByRole("button", { name: "Camera" }).click();
     await page.getByRole("button", { name: "Take photo" }).click();
+    expect(await page.evaluate("document.querySelector('#viewfinder').paused")).toBe(true);
+    await page.getByRole("button", { name: "Retake" }).click();
+    await page.getByRole("button", { name: "Take photo" }).click();
+    await page.getByRole("button", { name: "Use photo" }).click();
     // Until the camera's photo is there, the slot displays a sample.
     await slot(0).locator(".about", { hasText: "camera.jpg" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
@@ -213,14 +217,14 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await result.textContent()).toMatch(/Size.*fails/);
   });
 
-  test("reports an unknown user id", async () => {
+  test("reports an unknown API key", async () => {
     const { page, addPhotos, run, result } = await openPlayground(browser, service);
-    await page.getByLabel("User id").fill("nobody");
+    await enterKey(page, "nobody");
     await addPhotos(0, sampleFile(3));
     await run();
-    expect(await result.locator("h3").textContent()).toBe("This user id is not accepted.");
+    expect(await result.locator("h3").textContent()).toBe("This API key is not accepted.");
     expect(await result.textContent()).toMatch(/unknown or expired or disabled.*Code4002HTTP401/);
-    await result.getByRole("button", { name: "Enter another user id" }).click();
+    await result.getByRole("button", { name: "Enter another API key" }).click();
     await page.keyboard.type(USER);
     await page.keyboard.press("Enter");
     await result.getByText("3 faces").waitFor();
@@ -231,7 +235,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     onTestFinished(() => store.close());
     await addTestUser(store, "hasty", { requestsPerSecond: 0.01, burst: 1 });
     const { page, addPhotos, run, result } = await openPlayground(browser, service);
-    await page.getByLabel("User id").fill("hasty");
+    await enterKey(page, "hasty");
     await addPhotos(0, sampleFile(3));
     await run();
     await run();
@@ -244,7 +248,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     onTestFinished(() => store.close());
     await addTestUser(store, "thrifty", { requestsPerMonth: 1, burst: 1 });
     const { page, addPhotos, run, result } = await openPlayground(browser, service);
-    await page.getByLabel("User id").fill("thrifty");
+    await enterKey(page, "thrifty");
     await addPhotos(0, sampleFile(3));
     await run();
     const now = new Date();
@@ -287,11 +291,6 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.getByRole("checkbox", { name: /^Detect faces/ }).uncheck();
     expect(await result.textContent()).toContain("Press “Get attributes” to see results.");
     await page.getByRole("checkbox", { name: /^Detect faces/ }).check();
-    await page.getByLabel("User id").fill("nobody");
-    await run();
-    expect(await result.locator(".failure").count()).toBe(1);
-    await page.getByLabel("User id").fill(USER);
-    expect(await result.locator(".failure").count()).toBe(0);
     await run();
     await selectOperation("Match");
     expect(await result.textContent()).toContain("Add two photos to see results.");
@@ -341,20 +340,6 @@ describe.runIf(hasBrowser)("the playground", () => {
     const text = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no photo") };
     expect(await problemOf(text)).toContain("is not a JPEG or PNG image");
     expect(sent).toEqual([]);
-  });
-
-  test("stores the user id for the tab and hides it until it is revealed", async () => {
-    const { page } = await openPlayground(browser, service);
-    await page.reload();
-    const input = page.getByLabel("User id");
-    expect([await input.inputValue(), await input.getAttribute("type")]).toEqual([USER, "password"]);
-    expect(await page.locator("main").textContent()).not.toContain(USER);
-    await page.getByRole("button", { name: "Reveal" }).click();
-    expect(await input.getAttribute("type")).toBe("text");
-    expect(await page.locator("#code").textContent()).toContain(USER);
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    expect(await other.getByLabel("User id").inputValue()).toBe("");
   });
 });
 

@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)("the pages of a service that switches off everything"
 
   test("the playground says that nothing is left", async () => {
     const page = await open(site, "/");
-    await page.getByText("All that the playground can do is switched off for this service.").waitFor();
+    await page.getByText("All that the playground can do is switched off.").waitFor();
     expect(await page.locator("main :is(form, button, input)").count()).toBe(0);
     await checkPage(page, "playground switched off");
   });

@@ -18,8 +18,8 @@ export const ACCESS_ERRORS = {
     operations: USER_SERVICES,
     cause: "No header has a key. Some proxies drop headers with an underscore, such as `user_id`.",
     remedy: "Send `Authorization: Bearer KEY`.",
-    playground: { title: "Enter a user id.", text: "The field is below the photos." },
-    galleries: { title: "Enter your user id." },
+    playground: { title: "Enter an API key.", text: "The button for it is at the top of the page." },
+    galleries: { title: "Enter your API key." },
     accounts: { title: "Enter your API key." },
   }),
   unknownUser: row("4002", Code.Unauthenticated, 401, {
@@ -30,12 +30,12 @@ export const ACCESS_ERRORS = {
       "The key is mistyped, expired or revoked, the user is disabled, or two headers have keys of different users.",
     remedy: "Check the key, or ask the operator for a new one.",
     playground: {
-      title: "This user id is not accepted.",
-      text: "Check your user id for typing errors, or ask the operator of this service.",
+      title: "This API key is not accepted.",
+      text: "Check it for typing errors, or ask the operator of this service.",
     },
     galleries: {
-      title: "This user id is not accepted.",
-      text: "Check your user id for typing errors, or ask the operator of this service.",
+      title: "This API key is not accepted.",
+      text: "Check it for typing errors, or ask the operator of this service.",
     },
     accounts: {
       title:
@@ -123,8 +123,8 @@ export const ACCESS_ERRORS = {
     cause:
       "The key is limited to scopes or galleries. `permission` in the metadata names the scope that is missing.",
     remedy: "Use a key with that scope. Whoever has a key with the scope `account` can create one.",
-    playground: { title: "This user id is not for this.", text: "Use one with more scopes." },
-    galleries: { title: "This user id is not for this.", text: "Use one with more scopes." },
+    playground: { title: "This API key is not for this.", text: "Use one with more scopes." },
+    galleries: { title: "This API key is not for this.", text: "Use one with more scopes." },
     accounts: { title: "This API key is not for accounts. Use one that has the scope account." },
   }),
   noSuchPath: row("4040", Code.Unimplemented, 404, {

@@ -30,7 +30,7 @@ export function mountCodeView(store: Store): void {
   });
   const show = (state: State) => {
     mark(language.id);
-    const text = codeOf(language, state, state.isUserIdVisible ? state.userId : maskUserId(state.userId));
+    const text = codeOf(language, state, maskUserId(state.userId));
     if (block.textContent !== text) block.textContent = text;
   };
   const code = () => codeOf(language, store.state, store.state.userId);
@@ -42,9 +42,9 @@ function languageOf(id: string | undefined): SampleLanguage {
   return SAMPLE_LANGUAGES.find((language) => language.id === id) ?? SAMPLE_LANGUAGES[0]!;
 }
 
-/** Without a user id, the code reads it from the environment. */
+/** Without an API key, the code reads it from the environment. */
 function codeOf({ name, write }: SampleLanguage, state: State, userId: string): string {
-  const address = document.baseURI.replace(/\/$/, "");
+  const address = new URL(".", document.baseURI).href.replace(/\/$/, "");
   const code = write(codeRequest(requestFrom(state)), { address, ...(userId && { key: userId }) });
   return (
     code?.trimEnd() ?? `The ${name} client has no ${state.operation}, which is deprecated. Use match_faces.`

@@ -1,7 +1,8 @@
 import { make, reporting } from "../site/elements.ts";
 import { fetchOff, fetchServiceInfo } from "../site/service-info.ts";
-import { readUserId } from "../site/session.ts";
+import { onKeyChange, readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
+import { keepInAddress, readFromAddress, samplesFromAddress } from "./address.ts";
 import { createBatchOpener } from "./batch/open-batch.ts";
 import { mountCodeView } from "./code-view.ts";
 import { mountControls, mountProgressView } from "./controls.ts";
@@ -14,31 +15,27 @@ import type { Rectangle } from "./responses.ts";
 import { mountResultView } from "./result-view.ts";
 import { cancelByUser, cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
 import { mountSampleView, showSamplesOfOperation } from "./sample-view.ts";
+import { showSamples } from "./samples.ts";
 import { mountSlotView } from "./slot-view.ts";
-import { createStore, selectFaces, toggleFace } from "./store.ts";
+import { createStore, type Store, selectFaces, toggleFace } from "./store.ts";
 import { mountUrlField } from "./url-field.ts";
-import { mountUserIdField } from "./user-id.ts";
 
 const { hasNewUserId } = await mountSite();
 const offer = createOffer(await fetchOff());
 const [first] = offer.operations;
-if (first) start(offer, first);
+const named = offer.operations.find((name) => name === readFromAddress("operation"));
+if (first) start(offer, named ?? first);
 else
   document
     .querySelector("main")!
     .replaceChildren(
       make("h1", { class: "visually-hidden" }, "Playground"),
-      make(
-        "p",
-        { id: "result", class: "notice" },
-        "All that the playground can do is switched off for this service.",
-      ),
+      make("p", { id: "result", class: "notice" }, "All that the playground can do is switched off."),
     );
 
 function start(offer: Offer, operation: OperationName): void {
   const store = createStore({
     userId: readUserId(),
-    isUserIdVisible: false,
     offer,
     operation,
     slots: [{}, {}],
@@ -70,7 +67,6 @@ function start(offer: Offer, operation: OperationName): void {
   });
   const findFacesNow = reporting((slot: number) => findFaces(store, slot));
 
-  mountUserIdField(store);
   mountControls(store, { onRun: runNow, onOperation: changeOperation });
   for (const slot of store.state.slots.keys())
     mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
@@ -82,14 +78,28 @@ function start(offer: Offer, operation: OperationName): void {
   mountCodeView(store);
   mountResponseView(store);
   mountDownloads(store);
-  mountProgressView(store, () => cancelByUser(store));
+  mountProgressView(store, cancelByUser);
   if (offer.has("urls")) mountUrlField(reporting((url) => photoLoader.addUrl(url)));
   mountSampleView(store, runIfCompleteNow);
+  onKeyChange(reporting(() => useNewKey(store)));
 
   // The first result, before the user has done anything. It is the service's own only for a user who has just come with
   // a link: a reload must not use up the quota.
   const FIRST = { mayScroll: false };
-  showSamplesOfOperation(store)
-    .then(() => (hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST)))
+  showSamples(store, samplesFromAddress(store.state))
+    .then(() => {
+      keepInAddress(store);
+      return hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST);
+    })
     .catch(reportError);
+}
+
+/** Takes the API key that the user has entered, and sends what had to wait for it. */
+async function useNewKey(store: Store): Promise<void> {
+  const { outcome } = store.state;
+  const lackedKey = outcome?.isSuccess === false && ["4001", "4002"].includes(outcome.code ?? "");
+  store.update({ userId: readUserId(), outcome: outcome?.isSuccess ? outcome : undefined });
+  // The page is reloaded if the key changes what is switched off.
+  await fetchOff();
+  if (lackedKey) await runIfComplete(store);
 }

@@ -9,7 +9,6 @@ import type { Outcome } from "./send.ts";
 export interface State extends RequestForm {
   readonly offer: Offer;
   readonly userId: string;
-  readonly isUserIdVisible: boolean;
   /** Whether landmarks are drawn on the photos. */
   readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */

@@ -19,7 +19,7 @@ export interface ServiceCall {
   readonly body?: FormData | Blob;
   /** A body in JSON, instead of `body`. */
   readonly json?: unknown;
-  /** The key to send: the user id of the session, unless it is set. */
+  /** The API key to send: that of the session, unless it is set. */
   readonly key?: string;
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
@@ -103,7 +103,7 @@ export function headersOf({
   key = readUserId(),
 }: Pick<ServiceCall, "headers" | "json" | "key">): Record<string, string> {
   if (!SENDABLE_KEY.test(key))
-    throw new RequestError("The user id has spaces or characters other than ASCII.", {
+    throw new RequestError("The API key has spaces or characters other than ASCII.", {
       kind: "service",
       code: UNKNOWN_USER,
       isRetryable: false,

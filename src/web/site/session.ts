@@ -1,11 +1,12 @@
-import { readFromTab, storeInTab } from "./tab-storage.ts";
+import { readFromBrowser, readFromTab, storeInBrowser, storeInTab } from "./tab-storage.ts";
 
+/** The name that links and storage have for the API key: that of the original service. */
 const USER_ID = "user_id";
 
 /**
- * Takes a user id from the fragment of the address, as in `/#user_id=…`, and removes it from the address bar and the
+ * Takes an API key from the fragment of the address, as in `/#user_id=…`, and removes it from the address bar and the
  * history. Browsers never send a fragment to a server. The rest of the fragment stays. Returns an empty text if there
- * was no id.
+ * was no key.
  */
 export function takeUserIdFromAddress(): string {
   const parameters = new URLSearchParams(location.hash.slice(1));
@@ -17,12 +18,42 @@ export function takeUserIdFromAddress(): string {
   return userId;
 }
 
-/** Reads the user id of this browser tab; empty if there is none. */
+/** Reads the API key of the session; empty if there is none. */
 export function readUserId(): string {
-  return readFromTab(USER_ID) ?? "";
+  return readFromTab(USER_ID) ?? readFromBrowser(USER_ID) ?? "";
 }
 
-/** Stores the user id for this browser tab; an empty one is removed. */
-export function storeUserId(userId: string): void {
-  storeInTab(USER_ID, userId);
+/** Whether the browser remembers the API key of the session. */
+export function isKeyRemembered(): boolean {
+  return readFromTab(USER_ID) === undefined && readFromBrowser(USER_ID) !== undefined;
 }
+
+/** Stores the API key for this browser tab, or for the browser. An empty one is forgotten in both. */
+export function storeUserId(key: string, isRemembered = isKeyRemembered()): void {
+  if (isRemembered || key === "") storeInBrowser(USER_ID, key);
+  storeInTab(USER_ID, isRemembered ? "" : key);
+  reportChange();
+}
+
+/** Makes the browser forget its API key; the tab keeps it. */
+export function forgetInBrowser(): void {
+  if (isKeyRemembered()) storeInTab(USER_ID, readUserId());
+  storeInBrowser(USER_ID, "");
+}
+
+/** Calls a function each time that the session has another API key, also if another tab of the browser changes it. */
+export function onKeyChange(listener: () => void): void {
+  listeners.push(listener);
+}
+
+const listeners: (() => void)[] = [];
+let knownKey = readUserId();
+
+function reportChange(): void {
+  const key = readUserId();
+  if (key === knownKey) return;
+  knownKey = key;
+  for (const listener of listeners) listener();
+}
+
+addEventListener("storage", reportChange);

@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 4;
 const MAX_DELAY_MS = 60_000;
 const FIRST_DELAY_MS = 1000;
 
-/** A missing or unknown user id, an expired subscription, a used-up quota: these fail for every photo. */
+/** A missing or unknown API key, an expired subscription, a used-up quota: these fail for every photo. */
 const CODES_OF_ACCOUNT = new Set(["4001", "4002", "4003", "4004"]);
 
 /**

@@ -66,9 +66,14 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
       expect(await page.locator(`#${id}, a[href="#${id}"]`).count(), id).toBe(0);
     expect(await page.locator("#v1EnrolFace, .contents a[href='#v1EnrolFace']").count()).toBe(2);
     const displays = await page.evaluate(
-      "[...document.querySelectorAll('.fields > [data-permission=urls]')].map((field) => getComputedStyle(field).display)",
+      `[...document.querySelectorAll(".fields > [data-permission]")]
+        .map((field) => field.dataset.permission + " " + getComputedStyle(field).display)`,
     );
-    expect(new Set(displays as string[])).toEqual(new Set(["none"]));
+    expect(new Set(displays as string[])).toEqual(
+      new Set(["urls none", "landmarks none", "attributes none", "embeddings block"]),
+    );
+    for (const [reason, count] of Object.entries({ GALLERY_LOADING: 0, FACE_NOT_FOUND: 1, NO_SUCH_PATH: 1 }))
+      expect(await page.locator(`#error-${reason}`).count(), reason).toBe(count);
   });
 
   test("the page of galleries offers to enrol, but not to search", async () => {

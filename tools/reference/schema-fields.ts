@@ -1,3 +1,4 @@
+import type { Permission } from "../../src/permissions.ts";
 import { code, element } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";
 import { type Document, type Parameter, resolveSchema, type Schema } from "./openapi.ts";
@@ -7,6 +8,15 @@ const MAX_DEPTH = 6;
 
 /** What every description of a query parameter ends with. The guide says it once. */
 const QUERY_NOTE = " A JSON body may have it instead; the query wins.";
+
+/** Fields that are neither sent nor returned without a permission. The page hides them if it is switched off. */
+const PERMITTED_FIELDS: readonly [schema: string, field: string, Permission][] = [
+  ["V1Image", "url", "urls"],
+  ["V1Face", "landmarks", "landmarks"],
+  ["V1Face", "age", "attributes"],
+  ["V1Face", "gender", "attributes"],
+  ["V1Face", "embedding", "embeddings"],
+];
 
 /** Lists the fields of a request's body. Fields that are objects themselves open on demand. */
 export function requestFields(document: Document, schema: Schema): string {
@@ -72,11 +82,10 @@ function fieldEntry(document: Document, field: Field, { isRequest, depth }: Plac
   const nested = depth < MAX_DEPTH ? objectIn(document, field.schema) : undefined;
   const fields = nested && schemaFields(document, nested, { isRequest, depth: depth + 1 });
   const details = fields ? `<details><summary>Fields of ${name}</summary>${fields}</details>` : "";
-  // The page hides it if URLs are switched off.
-  const isImageUrl = field.schema === document.components.schemas.V1Image?.properties?.url;
-  const attributes = { "data-permission": isImageUrl && "urls" };
+  const { schemas } = document.components;
+  const permitted = PERMITTED_FIELDS.find(([of, own]) => schemas[of]?.properties?.[own] === field.schema);
   const [term, description] = [`${name} ${type}${required}`, markdownToHtml(text) + details];
-  return element("div", attributes, `<dt>${term}</dt><dd>${description}</dd>`);
+  return element("div", { "data-permission": permitted?.[2] }, `<dt>${term}</dt><dd>${description}</dd>`);
 }
 
 /** The name of a type: `list of Face`, `text`, `number`. */

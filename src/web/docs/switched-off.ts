@@ -1,6 +1,6 @@
 import type { Off } from "../site/service-info.ts";
 
-/** Removes the operations that are switched off, and what leads to them. */
+/** Removes the operations that are switched off, what leads to them, and the errors of no other operation. */
 export function removeSwitchedOff({ operations }: Off): void {
   if (operations.length === 0) return;
   const parts = operations.flatMap((id) => [
@@ -8,7 +8,9 @@ export function removeSwitchedOff({ operations }: Off): void {
     `.contents li:has(> a[href="#${id}"])`,
     `[data-operation="${id}"]`,
   ]);
+  const errors = [...document.querySelectorAll(".error")].filter(isOfOperation);
   removeAll(parts.join());
+  for (const error of errors) if (!isOfOperation(error)) error.remove();
   removeAll(".service:not(:has(.operation)), .contents .group:not(:has(li))");
   for (const link of document.querySelectorAll<HTMLAnchorElement>('.reference a[href^="#"]'))
     if (!leadsSomewhere(link)) removeLink(link);
@@ -16,6 +18,10 @@ export function removeSwitchedOff({ operations }: Off): void {
 
 function removeAll(selector: string): void {
   for (const part of document.querySelectorAll(selector)) part.remove();
+}
+
+function isOfOperation({ id }: Element): boolean {
+  return document.querySelector(`.operation a[href="#${id}"]`) !== null;
 }
 
 function leadsSomewhere({ hash }: HTMLAnchorElement): boolean {

@@ -20,7 +20,7 @@ const PAGES: readonly MeasuredPage[] = [
   {
     path: "/",
     action: "choose Match: a second place for a photo",
-    control: "input[value=match_faces]",
+    control: "input[value=match]",
     response: "#photos .slot + .slot",
   },
   {

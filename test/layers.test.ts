@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, "..");
 /** The parts of the project that each part may import, besides itself and `gen`. Every source file is in a part. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   gen: [],
+  models: [],
   "src/bytes": [],
   "src/fetch": [],
   "src/permissions.ts": [],
@@ -17,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/telemetry": [],
   "src/audit": ["src/telemetry"],
   "src/client": [],
-  "src/web": ["src/permissions.ts", "src/plan-limits.ts"],
+  "src/web": ["models", "src/permissions.ts", "src/plan-limits.ts"],
   "src/search": [],
   "src/galleries": ["src/core", "src/database", "src/processes", "src/search"],
   "src/core": [],

@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { DEFAULT_MODELS_DIR } from "../src/core/index.ts";
 import { openNetworks } from "../src/core/networks.ts";
+import { OPERATIONS, type Operation } from "../src/web/playground/operations.ts";
 import { measureGoldenFaces, writeGoldenFaces } from "./support/golden-faces.ts";
 import { startServiceProcess, USER } from "./support/service-process.ts";
 
@@ -14,19 +15,13 @@ const PAIRS = [
   ["collins", "hopper"],
   ["collins", "collins-copy"],
 ];
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  get_image_attr: ["image_attr"],
-  get_face_vec: ["img"],
-  match_faces: ["img_1", "img_2"],
-  compare_faces: ["img_1", "img_2"],
-};
 
 const service = await startServiceProcess({});
 try {
   const results: Record<string, unknown> = {};
-  for (const [operation, fields] of Object.entries(FIELDS))
-    for (const names of fields.length > 1 ? PAIRS : SINGLES)
-      results[`${operation} ${names.join(" ")}`] = await call(operation, fields, names);
+  for (const operation of Object.values(OPERATIONS))
+    for (const names of operation.images.length > 1 ? PAIRS : SINGLES)
+      results[`${operation.name} ${names.join(" ")}`] = await call(operation, names);
   writeFileSync(`${FOLDER}/results.json`, `${JSON.stringify(results)}\n`);
 } finally {
   await service.stop();
@@ -36,19 +31,16 @@ const networks = await openNetworks(DEFAULT_MODELS_DIR);
 writeGoldenFaces(await measureGoldenFaces(networks));
 await networks.close();
 
-async function call(
-  operation: string,
-  fields: readonly string[],
-  names: readonly string[],
-): Promise<unknown> {
+async function call({ path, images, features }: Operation, names: readonly string[]): Promise<unknown> {
   const body = new FormData();
-  for (const [i, field] of fields.entries())
+  for (const [i, field] of images.entries())
     body.append(field, new Blob([readFileSync(`${FOLDER}/${names[i]}.jpg`)]), `${names[i]}.jpg`);
-  const response = await fetch(`http://127.0.0.1:${service.port}/${operation}?detail=1`, {
+  const query = features.map((feature) => `features=${feature}`).join("&");
+  const response = await fetch(`http://127.0.0.1:${service.port}/${path}?${query}`, {
     method: "POST",
-    headers: { user_id: USER },
+    headers: { "x-api-key": USER },
     body,
   });
-  if (!response.ok) throw new Error(`${operation} ${names}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${path} ${names}: ${await response.text()}`);
   return response.json();
 }

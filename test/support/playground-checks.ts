@@ -1,24 +1,20 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { readFalseMatchRates } from "../../src/core/index.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
-import { shareText } from "../../src/web/site/rates.ts";
 import { expectOnScreen, expectReachable, overflowOf } from "./page-checks.ts";
-import type { Playground } from "./playground.ts";
+import { boxesIn, type Playground } from "./playground.ts";
 import { USER } from "./service.ts";
 
 /** Expects that the photo, the rows and the response give the same numbers to the same faces. Selects the last one. */
 export async function expectSameNumbers({ page, slot, result }: Playground, count: number): Promise<void> {
   const text = (await page.locator("#response").textContent())!;
-  const boxes = [...text.matchAll(/"face_id_(\d+)": \{.*?"face_rectangle": \[([\d, ]+)\]/gs)].map(
-    ([, id, box]) => ({ number: Number(id) + 1, box: box!.split(",").map(Number) }),
-  );
-  expect(boxes.map(({ number }) => number)).toEqual(Array.from({ length: count }, (_, i) => i + 1));
+  const boxes = boxesIn(text).map((box, i) => ({ number: i + 1, box }));
+  expect(boxes).toHaveLength(count);
   const photo = (await slot(0).locator("img").boundingBox())!;
   const scale = photo.width / 1920;
   for (const { number, box } of boxes) {
     const row = result.getByRole("listitem").nth(number - 1);
-    expect(await row.locator("h3").textContent()).toBe(`Face ${number} face_id_${number - 1}`);
+    expect(await row.locator("h3").textContent()).toBe(`Face ${number} response.faces[${number - 1}]`);
     const face = slot(0).getByRole("button", { name: new RegExp(`^Face ${number}:`) });
     expect(await face.locator(".number").textContent()).toBe(String(number));
     // The row may be above or below the photo, so the place is measured where the page is scrolled now.
@@ -30,18 +26,6 @@ export async function expectSameNumbers({ page, slot, result }: Playground, coun
     await select.click();
     expect(await face.getAttribute("aria-pressed")).toBe("true");
   }
-}
-
-/** Expects the stages of a request with their times, and the round trip, which is the longest. */
-export async function expectTimings({ result }: Playground, stages: readonly string[]): Promise<void> {
-  const timings = result.locator(".timings");
-  expect(await timings.locator("dt").allTextContents()).toEqual([...stages, "Round trip"]);
-  const times = timings.locator("dd > span:not(.bar)");
-  for (const time of await times.all()) await expectReachable(time);
-  const texts = await times.allTextContents();
-  expect(texts.every((text) => /^\d+ ms$/.test(text))).toBe(true);
-  const milliseconds = texts.map((text) => Number.parseInt(text, 10));
-  expect(milliseconds.at(-1)).toBe(Math.max(...milliseconds));
 }
 
 /** Expects the code in every language, with whole lines in a block that scrolls, and a button that copies it. */
@@ -73,9 +57,3 @@ export async function expectCode(page: Page): Promise<void> {
 const LINES_OF_CODE = `(({ clientHeight }, { paddingTop, lineHeight }) =>
   (clientHeight - 2 * Number.parseFloat(paddingTop)) / Number.parseFloat(lineHeight)
 )(document.querySelector("#code"), getComputedStyle(document.querySelector("#code")))`;
-
-/** What the playground says about the rate of false matches at a distance. */
-export function falseMatchText(distance: number): string {
-  const point = readFalseMatchRates().at(distance, ["adults"])!;
-  return shareText(point.falseMatchRate, "pairs of different adults");
-}

@@ -16,7 +16,7 @@ export interface UploadFile {
 export interface Playground {
   readonly page: Page;
   /** Selects an operation by the start of its label. */
-  selectOperation(operation: "Match" | "Attributes" | "Vector" | "Compare"): Promise<void>;
+  selectOperation(operation: "Match" | "Attributes" | "Embedding"): Promise<void>;
   /** Adds photos through the file input of slot 0 or 1, and waits for the result if they are complete. */
   addPhotos(slot: number, ...files: UploadFile[]): Promise<void>;
   /** Presses the button of the operation and waits for a new result. */
@@ -31,6 +31,13 @@ export interface Playground {
 /** Returns a sample photograph as a file. */
 export function sampleFile(number: Parameters<typeof photograph>[0]): UploadFile {
   return { name: `sample${number}.jpg`, mimeType: "image/jpeg", buffer: photograph(number) };
+}
+
+/** The boxes in a displayed response, in its order. */
+export function boxesIn(response: string): number[][] {
+  return [
+    ...response.matchAll(/"box": \{ "x1": ([\d.]+), "y1": ([\d.]+), "x2": ([\d.]+), "y2": ([\d.]+)/g),
+  ].map(([, ...corners]) => corners.map(Number));
 }
 
 /** The address of an image, or null while there is none. */
@@ -76,7 +83,6 @@ export async function openPlayground(
     slot,
     openOptions,
     selectOperation: async (operation) => {
-      if (operation === "Compare") await openOptions();
       await page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check();
     },
     addPhotos: async (index, ...files) => {

@@ -9,10 +9,12 @@ const TECHNICAL =
   /header|(?<!API )\bkey\b|token|body|encoding|deadline|bounding|method|path|malformed|internal|x-api/i;
 
 describe("the playground", () => {
-  /** It calls only face.v1, which knows no embeddings. */
+  /** It sends no embeddings. */
   const kinds = ERROR_KINDS.filter((kind) => {
     const { operations } = ERRORS[kind];
-    return kind !== "modelMismatch" && (operations.length === 0 || operations.includes("FaceService"));
+    return (
+      kind !== "modelMismatch" && (operations.length === 0 || operations.includes("FaceAnalysisService"))
+    );
   });
 
   test.each(kinds.map((kind) => [reasonFromKind(kind), ERRORS[kind]] as const))(

@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
 import { sentSize } from "../../src/web/photos/geometry.ts";
-import { type Analysis, scaleAnalysis } from "../../src/web/playground/batch/analysis.ts";
 import { batchCsv, batchJson } from "../../src/web/playground/batch/batch-export.ts";
 import type { BatchItem } from "../../src/web/playground/batch/batch-item.ts";
+import { toOriginal } from "../../src/web/playground/positions.ts";
+import type { Analysis } from "../../src/web/playground/responses.ts";
 import { writeCsv } from "../../src/web/site/csv.ts";
 
 const ANALYSIS: Analysis = {
   imageSize: { width: 2000, height: 1000 },
   faces: [
     {
-      box: { y1: 10, x2: 100.2, y2: 110 },
+      box: { x1: 0, y1: 10, x2: 100.2, y2: 110 },
       detectionScore: 0.9,
-      landmarks: [{ x: 50 }],
-      pose: { yaw: -15 },
-      quality: { size: 100, brightness: 120, issues: [], usable: true },
+      landmarks: [{ x: 50, y: 0 }],
+      pose: { yaw: -15, pitch: 0, roll: 0 },
+      quality: { size: 100, brightness: 120, issues: [], usable: true, value: 98, components: [] },
       age: { minYears: 20, maxYears: 40, confidence: 0.9 },
       gender: { value: "GENDER_FEMALE", confidence: 0.99 },
     },
@@ -40,9 +41,12 @@ test("CSV has one row for each face, and one for a photo without a face", () => 
   const csv = batchCsv([
     item("=one.jpg", {
       name: "done",
-      analysis: { ...ANALYSIS, faces: [...ANALYSIS.faces!, ...ANALYSIS.faces!] },
+      analysis: { ...ANALYSIS, faces: [...ANALYSIS.faces, ...ANALYSIS.faces] },
     }),
-    item("none.jpg", { name: "done", analysis: { imageSize: { width: 1, height: 1 } } }),
+    item("none.jpg", {
+      name: "done",
+      analysis: { imageSize: { width: 1, height: 1 }, faces: [], facesFound: 0 },
+    }),
     item("bad.jpg", {
       name: "failed",
       error: { message: "Broken, sorry.", code: "2003", isRetryable: false },
@@ -89,9 +93,9 @@ test("a photo is scaled down to 2048 pixels and to the limit of the service, nev
 });
 
 test("positions are converted to pixels of the original photo", () => {
-  const { imageSize, faces } = scaleAnalysis(ANALYSIS, { x: 2, y: 2 });
+  const { imageSize, faces } = toOriginal(ANALYSIS, { x: 2, y: 2 });
   expect(imageSize).toEqual({ width: 4000, height: 2000 });
-  expect(faces![0]).toMatchObject({
+  expect(faces[0]).toMatchObject({
     box: { x1: 0, y1: 20, x2: 200.4, y2: 220 },
     landmarks: [{ x: 100, y: 0 }],
     quality: { size: 200, brightness: 120 },

@@ -4,7 +4,7 @@ import { createBatchRunner } from "../../src/web/playground/batch/batch-runner.t
 import { reactionTo } from "../../src/web/playground/batch/failure-policy.ts";
 import { type FailureFacts, RequestError } from "../../src/web/site/request-error.ts";
 
-const ANALYSIS = { imageSize: { width: 1, height: 1 } };
+const ANALYSIS = { imageSize: { width: 1, height: 1 }, faces: [], facesFound: 0 };
 
 test("a few photos are in flight at a time, and all are done in the end", async () => {
   let [running, most] = [0, 0];

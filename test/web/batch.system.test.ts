@@ -60,6 +60,8 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     ]);
     expect(photos[0].response.faces).toHaveLength(4);
 
+    // The result of a single photo is not that of the batch.
+    expect(await page.locator("#result").isVisible()).toBe(false);
     await row("sample5.jpg").getByRole("button", { name: "Open" }).click();
     await page.locator(".about", { hasText: "sample5.jpg" }).waitFor();
     await page.locator("#result .face-rows").waitFor();
@@ -67,9 +69,9 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     expect(await batch.count()).toBe(0);
   });
 
-  test("returns vectors if the operation does", async () => {
+  test("returns embeddings if the operation does", async () => {
     const { page, batch, selectOperation, addBatch } = await openBatch(sampleFile(3), sampleFile(3));
-    await selectOperation("Vector");
+    await selectOperation("Embedding");
     await addBatch();
     await batch.getByText("2 of 2 photos").waitFor();
     const { photos } = JSON.parse(await savedBy(page, "Download JSON"));

@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await tabBackTo(page, /^Face 2/);
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     await page.keyboard.press("Space");
-    await expect.poll(() => page.locator("#code").textContent()).toContain("?boxes=");
+    await expect.poll(() => page.locator("#code").textContent()).toContain("boxes=");
     expect(await focusedName(page)).toMatch(/^Face 2/);
   });
 

@@ -28,7 +28,7 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
     await page.evaluate("scrollTo(0, 0)");
     for (const [operation, ...files] of [
       ["Attributes", sampleFile(4)],
-      ["Vector", sampleFile(3)],
+      ["Embedding", sampleFile(3)],
       ["Match", sampleFile(3), sampleFile(5)],
     ] as const) {
       await selectOperation(operation);

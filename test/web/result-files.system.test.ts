@@ -34,8 +34,8 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
     await addPhotos(0, sampleFile(4));
     await result.getByText("4 faces").waitFor();
     const json = await saved(page, "JSON");
-    expect(json.name).toBe("sample4-get_image_attr.json");
-    expect(JSON.parse(json.bytes.toString()).data.detail.images[0].faces).toHaveLength(4);
+    expect(json.name).toBe("sample4-attributes.json");
+    expect(JSON.parse(json.bytes.toString()).faces).toHaveLength(4);
 
     const annotated = await saved(page, "Annotated photo");
     expect(annotated.name).toBe("sample4-annotated.jpg");
@@ -58,15 +58,16 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
     expect(Math.max(width, height)).toBeLessThan(2.2 * Math.max(...widths));
   });
 
-  test("downloads a vector with its model, and the photos of a pair", async () => {
+  test("downloads embeddings with their model, and the photos of a pair", async () => {
     const { page, addPhotos, selectOperation, result } = await openPlayground(browser, service);
-    await selectOperation("Vector");
+    await selectOperation("Embedding");
     await addPhotos(0, sampleFile(3));
-    await result.getByText("128 numbers").waitFor();
-    const { bytes } = await saved(page, "Vector");
-    const { model, vector } = JSON.parse(bytes.toString());
-    expect(model).toMatch(/^sface-/);
-    expect(vector).toHaveLength(128);
+    await result.getByText("128 numbers each").waitFor();
+    const { bytes } = await saved(page, "Embeddings");
+    const embeddings = JSON.parse(bytes.toString());
+    expect(embeddings).toHaveLength(3);
+    expect(embeddings[2].model).toMatch(/^sface-/);
+    expect(embeddings[2].values).toHaveLength(128);
     await selectOperation("Match");
     await addPhotos(0, sampleFile(3), sampleFile(4));
     await result.locator(".scale").waitFor();
@@ -77,17 +78,15 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
   async function codeIn(language: string): Promise<{ readonly code: string; readonly box: SampleBox }> {
     const permissions = ["clipboard-read", "clipboard-write"];
     const playground = await openPlayground(browser, service, { permissions });
-    const { page, addPhotos, openOptions, selectOperation, result, slot } = playground;
+    const { page, addPhotos, selectOperation, result, slot } = playground;
     await addPhotos(0, { ...sampleFile(4), name: HOSTILE_NAME });
     await result.getByText("4 faces").waitFor();
     await slot(0)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    await selectOperation("Vector");
-    await openOptions();
-    await page.getByRole("checkbox", { name: /^Check quality/ }).check();
+    await selectOperation("Embedding");
     const curl = (await page.locator("#code").textContent())!;
-    const box = /\?boxes=([\d,]+)/.exec(curl)![1]!.split(",").map(Number);
+    const box = /[?&]boxes=([\d,]+)/.exec(curl)![1]!.split(",").map(Number);
     await page.getByRole("tab", { name: languageOf(language).name, exact: true }).click();
     expect(await page.locator("#code").textContent()).not.toContain(USER);
     return { code: await copyCode(page), box: box as unknown as SampleBox };

@@ -221,17 +221,17 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
   });
 
   test("a result is marked as that of an earlier face until the new one arrives", async () => {
-    const { page, selectOperation, result, slot, proxy } = await open();
+    const { page, selectOperation, addPhotos, result, slot, proxy } = await open();
     const select = (face: number) =>
       slot(0)
         .getByRole("button", { name: new RegExp(`^Face ${face}`) })
         .click();
-    const shown = (face: number) => result.locator("h3", { hasText: new RegExp(`^Face ${face}$`) });
+    const shown = (face: number) => result.locator("h3", { hasText: `Photo 1, face ${face}` });
     const updating = result.getByText("Updating…");
     const opacity = () => page.evaluate("getComputedStyle(document.querySelector('#result-body')).opacity");
-    await selectOperation("Vector");
-    await result.getByText("First of 3 faces").waitFor();
-    await slot(0).getByRole("button", { name: "Find faces" }).click();
+    await selectOperation("Match");
+    await addPhotos(1, sampleFile(3));
+    await shown(1).waitFor();
     await select(3);
     await shown(3).waitFor();
     await expect.poll(() => updating.isVisible()).toBe(false);

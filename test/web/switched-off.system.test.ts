@@ -25,17 +25,22 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
     page.on("response", (response) => {
       if (response.status() === 403) refused.push(response.url());
     });
-    expect(await page.locator(".choice").allInnerTexts()).toEqual(["Match", "Vector"]);
+    expect(await page.locator(".choice").allInnerTexts()).toEqual(["Attributes", "Match", "Embedding"]);
     expect(await page.locator(".samples button:visible").count()).toBe(4);
     expect(await page.getByLabel("Or the URL of a photo").isVisible()).toBe(false);
+    expect(await page.locator("#operation-hint").textContent()).toBe("Quality of every face.");
+    await result.getByText("Good for recognition").waitFor();
+    expect(await result.textContent()).not.toMatch(/female|years|estimates/i);
+    expect(await slot(0).locator(".point").count()).toBe(0);
+    await addPhotos(0, sampleFile(3));
+    await result.getByText("3 faces").waitFor();
+    await selectOperation("Match");
     await addPhotos(0, sampleFile(3), sampleFile(5));
-    await result.getByText("the most prominent of 3 faces").waitFor();
-    expect(await result.getByText("Choose another face").count()).toBe(0);
-    expect(await slot(0).getByRole("button", { name: "Find faces" }).isVisible()).toBe(false);
+    await result.getByText("The most prominent face of photo 1").waitFor();
     await result.getByRole("button", { name: "Compare every face with every face" }).click();
     await result.locator(".matrix-box").waitFor();
     await page.getByRole("button", { name: "Collins", exact: true }).click();
-    await result.getByText("128 numbers").waitFor();
+    await result.getByText("1 face").waitFor();
     await page.evaluate(`{
       const clipboardData = new DataTransfer();
       clipboardData.setData("text/plain", "https://photos.invalid/1.jpg");
@@ -46,7 +51,7 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
       .locator("input[type=file]")
       .setInputFiles([sampleFile(1), sampleFile(3), sampleFile(5)]);
     await page.getByText("Batch finished: 3 of 3 photos").waitFor({ state: "attached" });
-    expect(await page.locator(".batch .hint").textContent()).toBe("The box of every face.");
+    expect(await page.locator(".batch .hint").textContent()).toBe("Quality of every face.");
     await openOptions();
     await checkPage(page, "playground with parts switched off");
     expect(refused).toEqual([]);

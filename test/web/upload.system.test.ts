@@ -7,7 +7,7 @@ import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { startImageServer } from "../support/image-server.ts";
 import { photograph } from "../support/images.ts";
-import { openPlayground, type Playground } from "../support/playground.ts";
+import { boxesIn, openPlayground, type Playground } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
 
 /** Smaller than the photos of the tests about scaling. */
@@ -63,15 +63,15 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     await slot(0)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    const sent = page.waitForRequest((request) => request.url().includes("get_face_vec"));
-    await selectOperation("Vector");
-    const box = new URL((await sent).url()).searchParams.get("bboxes")!.split(",").map(Number);
+    const sent = page.waitForRequest((request) => request.url().includes("boxes="));
+    await selectOperation("Embedding");
+    const box = new URL((await sent).url()).searchParams.get("boxes")!.split(",").map(Number);
     const shown = /boxes=([\d,]+)/
       .exec((await page.locator("#code").textContent())!)![1]!
       .split(",")
       .map(Number);
-    expect(box).toEqual(shown.map((position) => Math.round((position * 2048) / 3840)));
-    await result.getByText("Selected by its box").waitFor();
+    expect(box).toEqual(shown.map((position) => Math.round((10 * position * 2048) / 3840) / 10));
+    await result.getByText("Face 2 response.faces[0]").waitFor();
   });
 
   test.each(["webp", "avif"] as const)("%s is converted by the browser", async (format) => {
@@ -138,14 +138,14 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     await field.press("Enter");
     await result.getByText("3 faces").waitFor();
     expect(await slot(0).locator(".about").textContent()).toBe("team photo.jpg");
-    await selectOperation("Vector");
-    await result.getByText("128 numbers").waitFor();
+    await selectOperation("Embedding");
+    await result.getByText("128 numbers each").waitFor();
 
     await slot(0).getByRole("button", { name: "Remove" }).click();
     await page.evaluate(`document.dispatchEvent(Object.assign(new ClipboardEvent("paste", {
       clipboardData: (() => { const data = new DataTransfer(); data.setData("text/plain", "${url}"); return data; })(),
     })))`);
-    await result.getByText("128 numbers").waitFor();
+    await result.getByText("128 numbers each").waitFor();
   });
 });
 
@@ -168,9 +168,7 @@ async function huge(format: "png" | "jpeg"): Promise<Buffer> {
 /** Expects the boxes of photo 4 in the response, in pixels of a photo that is larger by a factor. */
 async function expectBoxes({ page }: Playground, factor: number): Promise<void> {
   const text = (await page.locator("#response").textContent())!;
-  const boxes = [...text.matchAll(/"face_rectangle": \[([\d, ]+)\]/g)].map((match) =>
-    match[1]!.split(",").map(Number),
-  );
+  const boxes = boxesIn(text);
   for (const { x1, y1, x2, y2 } of FACES[4]) {
     const [x, y] = [(factor * (x1 + x2)) / 2, (factor * (y1 + y2)) / 2];
     const distances = boxes.map(([left, top, right, bottom]) =>

@@ -16,7 +16,8 @@ export function createDropZone({ title, button, isMultiple, onFiles, onDrop }: D
   const input = make("input", { type: "file", accept: "image/*", multiple: isMultiple, hidden: true });
   const choose = make("button", { type: "button", "data-part": "choose" }, button);
   const zone = make("div", { class: "drop-zone" }, make("p", {}, title), choose, input);
-  bindFileDialog(zone, choose, input, onFiles);
+  bindFileDialog(choose, input, onFiles);
+  bindZone(zone, input);
   highlightDrops(zone);
   zone.addEventListener("drop", ({ dataTransfer }) => {
     const files = [...(dataTransfer?.files ?? [])];
@@ -26,23 +27,26 @@ export function createDropZone({ title, button, isMultiple, onFiles, onDrop }: D
   return zone;
 }
 
-/** Makes a button open the dialog of a file input, and a click on the empty area of the drop zone around it as well. */
+/** Makes a button open the dialog of a file input. */
 export function bindFileDialog(
-  zone: HTMLElement,
   button: HTMLButtonElement,
   input: HTMLInputElement,
   onFiles: (files: readonly File[]) => void,
 ): void {
   button.addEventListener("click", () => input.click());
-  zone.addEventListener("click", ({ target }) => {
-    const isFilled = zone.classList.contains("filled");
-    if (!isFilled && !(target as Element).closest("button, input, a")) input.click();
-  });
   input.addEventListener("change", () => {
     const files = [...(input.files ?? [])];
     // So that the same file can be chosen again.
     input.value = "";
     if (files.length > 0) onFiles(files);
+  });
+}
+
+/** Makes a click on the empty area of a drop zone open the dialog of a file input. */
+export function bindZone(zone: HTMLElement, input: HTMLInputElement): void {
+  zone.addEventListener("click", ({ target }) => {
+    const isFilled = zone.classList.contains("filled");
+    if (!isFilled && !(target as Element).closest("button, input, a")) input.click();
   });
 }
 

@@ -1,3 +1,4 @@
+import { MATCH_DISTANCE, MAX_THRESHOLD, MIN_THRESHOLD } from "./match/curve.ts";
 import { OPERATIONS } from "./operations.ts";
 import type { SampleName } from "./photo.ts";
 import { samplesFor } from "./samples.ts";
@@ -12,7 +13,7 @@ export function readFromAddress(field: AddressField): string | undefined {
 }
 
 /** Changes a field of the address, without a new entry in the history. Undefined removes it. */
-export function writeToAddress(field: AddressField, value: string | undefined): void {
+function writeToAddress(field: AddressField, value: string | undefined): void {
   const address = new URL(location.href);
   if (value === (address.searchParams.get(field) ?? undefined)) return;
   if (value === undefined) address.searchParams.delete(field);
@@ -28,9 +29,15 @@ export function samplesFromAddress({ operation }: State): readonly SampleName[] 
   return isKnown && samples.length === OPERATIONS[operation].images.length ? samples : samplesFor(operation);
 }
 
-/** Keeps the operation and the samples in the address, as far as they are not those of a first visit. */
+/** The threshold that the address names, or else the default. */
+export function thresholdFromAddress(): number {
+  const value = Number(readFromAddress("threshold"));
+  return value >= MIN_THRESHOLD && value <= MAX_THRESHOLD ? value : MATCH_DISTANCE;
+}
+
+/** Keeps operation, samples and threshold in the address, as far as they are not those of a first visit. */
 export function keepInAddress(store: Store): void {
-  store.subscribe(({ offer, operation, slots }) => {
+  store.subscribe(({ offer, operation, slots, threshold }) => {
     const usual = samplesFor(operation).join(" ");
     const shown = slots
       .slice(0, OPERATIONS[operation].images.length)
@@ -39,5 +46,6 @@ export function keepInAddress(store: Store): void {
     const isUsual = shown === usual || shown.trim() === "";
     writeToAddress("operation", operation === offer.operations[0] ? undefined : operation);
     writeToAddress("sample", isUsual ? undefined : shown);
+    writeToAddress("threshold", threshold === MATCH_DISTANCE ? undefined : String(threshold));
   });
 }

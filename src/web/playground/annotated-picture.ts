@@ -1,6 +1,6 @@
+import type { Box } from "../photos/geometry.ts";
 import { encodeJpeg } from "../photos/upload.ts";
-import type { Face } from "./faces.ts";
-import type { Rectangle } from "./responses.ts";
+import type { Face } from "./responses.ts";
 
 /** A displayed photo. */
 interface Picture {
@@ -24,16 +24,15 @@ export function drawAnnotated(
   context.drawImage(image, 0, 0, width, height);
   const line = Math.max(1, Math.max(width, height) * LINE_SHARE);
   faces.forEach((face, i) => {
-    drawBox(context, face.rectangle, line);
+    drawBox(context, face.box, line);
     if (hasLandmarks) drawLandmarks(context, face, line);
-    drawNumber(context, String(i + 1), face.rectangle, line);
+    drawNumber(context, String(i + 1), face.box, line);
   });
   return encodeJpeg(canvas, { width, height });
 }
 
 /** Cuts a face with some margin out of a photo, in its full size, as JPEG. */
-export function cropFace({ image, width, height }: Picture, rectangle: Rectangle): Promise<Blob> {
-  const [x1, y1, x2, y2] = rectangle;
+export function cropFace({ image, width, height }: Picture, { x1, y1, x2, y2 }: Box): Promise<Blob> {
   const margin = CROP_MARGIN * Math.max(x2 - x1, y2 - y1);
   const [left, top] = [Math.max(0, Math.floor(x1 - margin)), Math.max(0, Math.floor(y1 - margin))];
   const cropWidth = Math.max(1, Math.min(width, Math.ceil(x2 + margin)) - left);
@@ -53,7 +52,7 @@ function createCanvas(width: number, height: number) {
 }
 
 /** A light line on a dark one is visible on any photo. */
-function drawBox(context: CanvasRenderingContext2D, [x1, y1, x2, y2]: Rectangle, line: number): void {
+function drawBox(context: CanvasRenderingContext2D, { x1, y1, x2, y2 }: Box, line: number): void {
   for (const [color, width] of [
     ["rgb(0 0 0 / 55%)", 2 * line],
     ["#ffffff", line],
@@ -64,14 +63,10 @@ function drawBox(context: CanvasRenderingContext2D, [x1, y1, x2, y2]: Rectangle,
   }
 }
 
-function drawLandmarks(
-  context: CanvasRenderingContext2D,
-  { rectangle, attributes }: Face,
-  line: number,
-): void {
-  const radius = Math.max(1, Math.min(line, (rectangle[2] - rectangle[0]) / 60));
+function drawLandmarks(context: CanvasRenderingContext2D, { box, landmarks = [] }: Face, line: number): void {
+  const radius = Math.max(1, Math.min(line, (box.x2 - box.x1) / 60));
   context.fillStyle = "#50ffdc";
-  for (const { x, y } of attributes?.landmarks ?? []) {
+  for (const { x, y } of landmarks) {
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
@@ -79,12 +74,7 @@ function drawLandmarks(
 }
 
 /** Above the box, or inside it at the upper edge of the photo. */
-function drawNumber(
-  context: CanvasRenderingContext2D,
-  text: string,
-  [x1, y1]: Rectangle,
-  line: number,
-): void {
+function drawNumber(context: CanvasRenderingContext2D, text: string, { x1, y1 }: Box, line: number): void {
   const size = 8 * line;
   context.font = `600 ${size}px system-ui, sans-serif`;
   context.textBaseline = "top";

@@ -4,8 +4,7 @@ import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
-import type { OperationName } from "./operations.ts";
-import { type FaceRequest, type RequestImage, requestFrom } from "./request.ts";
+import { cornersOf, type FaceRequest, type RequestImage, requestFrom } from "./request.ts";
 import type { State, Store } from "./store.ts";
 import { maskUserId } from "./user-id.ts";
 
@@ -42,41 +41,31 @@ function languageOf(id: string | undefined): SampleLanguage {
   return SAMPLE_LANGUAGES.find((language) => language.id === id) ?? SAMPLE_LANGUAGES[0]!;
 }
 
-/** Without an API key, the code reads it from the environment. */
-function codeOf({ name, write }: SampleLanguage, state: State, userId: string): string {
-  const address = new URL(".", document.baseURI).href.replace(/\/$/, "");
-  const code = write(codeRequest(requestFrom(state)), { address, ...(userId && { key: userId }) });
-  return (
-    code?.trimEnd() ?? `The ${name} client has no ${state.operation}, which is deprecated. Use match_faces.`
-  );
+/** Without a key, the code reads it from the environment. */
+function codeOf({ write }: SampleLanguage, state: State, key: string): string {
+  return write(codeRequest(requestFrom(state)), {
+    address: serviceAddress(),
+    ...(key && { key }),
+  })!.trimEnd();
 }
 
-/** The features of visage.v1 that answer an operation for one photo. */
-const FEATURES: Readonly<Partial<Record<OperationName, readonly string[]>>> = {
-  get_image_attr: ["FEATURE_LANDMARKS", "FEATURE_ATTRIBUTES"],
-  get_face_vec: ["FEATURE_EMBEDDING"],
-};
+/** The address of the service, which may be below a path, without what else is in the address of the page. */
+function serviceAddress(): string {
+  return new URL(".", document.baseURI).href.replace(/\/$/, "");
+}
 
-/**
- * Describes a request of visage.v1 that answers the same question as the form. Only the original API can skip the
- * detection; its request asks for the detail like the page, if the language allows it.
- */
-function codeRequest({ operation, images, detect, quality }: FaceRequest): SampleRequest {
-  const imagesOf = (...fields: readonly string[]) =>
-    images.map((image, i) => ({
-      field: fields[i] ?? image.field,
+/** Describes the request of the form, as the page sends it. */
+function codeRequest({ operation, images, features }: FaceRequest): SampleRequest {
+  return {
+    operation: operation.id,
+    images: images.map((image) => ({
+      field: image.field,
       file: fileName(image),
       url: image.photo?.url,
-      ...(image.box && { boxes: [image.box] }),
-    }));
-  if (!detect) {
-    const fields = { face_det: false, ...(quality && { quality }), detail: true };
-    return { operation: operation.id, images: imagesOf(), fields };
-  }
-  const features = FEATURES[operation.name];
-  if (!features) return { operation: "v1CompareFaces", images: imagesOf("source", "target") };
-  const fields = { features: [...features, ...(quality ? ["FEATURE_QUALITY"] : [])] };
-  return { operation: "v1AnalyzeImage", images: imagesOf("image"), fields };
+      ...(image.box && { boxes: [cornersOf(image.box)] }),
+    })),
+    ...(features.length > 0 && { fields: { features } }),
+  };
 }
 
 /** A photo that the browser converts must be a JPEG for other programs. */

@@ -1,4 +1,5 @@
 import { byId } from "../site/elements.ts";
+import { describeOperation } from "./offer.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import { cancelRun } from "./run.ts";
 import type { Store } from "./store.ts";
@@ -10,13 +11,11 @@ export interface ControlActions {
   onOperation(): void;
 }
 
-/** Binds the operation, its options and the button that runs it. */
+/** Binds the operation the button that runs it. */
 export function mountControls(store: Store, { onRun, onOperation }: ControlActions): void {
   const form = byId("request", HTMLFormElement);
   const run = byId("run", HTMLButtonElement);
-  const options = (["detect", "quality", "mayScale"] as const).map(
-    (name) => [name, byId(name, HTMLInputElement)] as const,
-  );
+  const mayScale = byId("mayScale", HTMLInputElement);
   const radios = [...document.querySelectorAll<HTMLInputElement>("input[name=operation]")];
 
   for (const radio of radios) {
@@ -28,22 +27,21 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
       onOperation();
     });
   }
-  for (const [name, box] of options)
-    box.addEventListener("change", () => {
-      // A result would be that of other options.
-      cancelRun();
-      store.update({ [name]: box.checked, outcome: undefined });
-    });
+  mayScale.addEventListener("change", () => {
+    // A result would be that of other options.
+    cancelRun();
+    store.update({ mayScale: mayScale.checked, outcome: undefined });
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onRun();
   });
 
   store.subscribe((state) => {
-    const { hasQuality, action, description } = OPERATIONS[state.operation];
+    const { action } = OPERATIONS[state.operation];
+    const description = describeOperation(state.operation, state.offer);
     for (const radio of radios) radio.checked = radio.value === state.operation;
-    for (const [name, box] of options) box.checked = state[name];
-    byId("quality-option", HTMLLabelElement).hidden = !hasQuality;
+    mayScale.checked = state.mayScale;
     const hint = byId("operation-hint", HTMLParagraphElement);
     if (hint.textContent !== description) hint.textContent = description;
     run.textContent = state.isBusy ? busyLabel(state.sentShare) : action;

@@ -2,6 +2,7 @@ import { saveFile, saveText } from "../site/download.ts";
 import { byId, make, makeButton } from "../site/elements.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
 import type { Photo } from "./photo.ts";
+import { isComparison } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
 import type { Store } from "./store.ts";
 
@@ -10,7 +11,7 @@ interface Download {
   save(): unknown;
 }
 
-/** Offers the result of a request as files: the response, the vector, and each photo with its faces. */
+/** Offers the result of a request as files: the response, the embeddings, and each photo with its faces. */
 export function mountDownloads(store: Store): void {
   const bar = byId("downloads", HTMLDivElement);
   let drawn: Outcome | undefined;
@@ -26,20 +27,22 @@ export function mountDownloads(store: Store): void {
 }
 
 function downloadsOf(store: Store, { request, response }: Success): Download[] {
-  const { vector, detail } = response.data;
   const name = baseName(request.images[0]?.photo);
   const saveJson = (value: unknown, file: string) =>
     saveText(JSON.stringify(value, null, 2), file, "application/json");
   const json = { label: "JSON", save: () => saveJson(response, `${name}-${request.operation.name}.json`) };
-  const vectorFile = {
-    label: "Vector",
-    save: () => saveJson({ model: detail.model, vector }, `${name}-vector.json`),
+  const embeddings = isComparison(response)
+    ? []
+    : response.faces.flatMap(({ box, embedding }) => (embedding ? [{ box, ...embedding }] : []));
+  const embeddingFile = {
+    label: "Embeddings",
+    save: () => saveJson(embeddings, `${name}-embeddings.json`),
   };
   const pictures = request.images.flatMap(({ slot, photo }, i) => {
     const suffix = request.images.length > 1 ? ` ${i + 1}` : "";
-    return facesFrom(response.data)[i]?.length && !photo?.url ? pictureDownloads(store, slot, suffix) : [];
+    return facesFrom(response)[i]?.length && !photo?.url ? pictureDownloads(store, slot, suffix) : [];
   });
-  return [json, ...(vector ? [vectorFile] : []), ...pictures];
+  return [json, ...(embeddings.length > 0 ? [embeddingFile] : []), ...pictures];
 }
 
 /** The photo of a slot with its faces as they are marked on the page, and the selected or first face of it. */
@@ -67,9 +70,9 @@ function pictureDownloads(store: Store, slot: number, suffix: string): Download[
         const { faces, selectedBox } = photo;
         const index = Math.max(
           0,
-          faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle)),
+          faces.findIndex(({ box }) => isSameFace(selectedBox, box)),
         );
-        const picture = await cropFace(photo, faces[index]!.rectangle);
+        const picture = await cropFace(photo, faces[index]!.box);
         return { picture, name: `${baseName(photo)}-face-${index + 1}.jpg` };
       }),
     },

@@ -1,7 +1,9 @@
+import type { Box } from "../photos/geometry.ts";
 import { make, makeButton } from "../site/elements.ts";
 import { drawFaceRow } from "./face-row.ts";
-import { facesFrom, isSameFace } from "./faces.ts";
-import type { Rectangle } from "./responses.ts";
+import { facesFrom, findFace, isSameFace } from "./faces.ts";
+import { percentText } from "./match/curve.ts";
+import { isComparison } from "./responses.ts";
 import type { Success } from "./send.ts";
 import type { State } from "./store.ts";
 
@@ -19,14 +21,14 @@ interface Row {
   readonly element: HTMLElement;
   readonly selectButton: HTMLButtonElement;
   readonly slot: number;
-  readonly box: Rectangle;
+  readonly box: Box;
 }
 
 /** Draws a row for every face of a response. Rows beyond the first few are drawn when the user asks for them. */
 export function drawFaceList(
   { slots }: State,
   outcome: Success,
-  selectFace: (slot: number, box: Rectangle) => void,
+  selectFace: (slot: number, box: Box) => void,
 ): FaceList {
   const drawers = rowDrawers(slots, outcome, selectFace);
   const rows = drawers.slice(0, MAX_ROWS).map((draw) => draw());
@@ -55,28 +57,32 @@ export function drawFaceList(
 
 function rowDrawers(
   slots: State["slots"],
-  { request, response: { data } }: Success,
-  selectFace: (slot: number, box: Rectangle) => void,
+  { request, response }: Success,
+  selectFace: (slot: number, box: Box) => void,
 ): (() => Row)[] {
-  const images = facesFrom(data);
-  const keys = Object.keys(data.attributes ?? {}).filter((key) => key !== "image_size");
+  const images = facesFrom(response);
   return images.flatMap((faces, image) => {
-    const { slot, photo, box: sent } = request.images[image]!;
-    const origin = originText(sent !== undefined, data.detail.images[image]!.faces_found);
+    const { slot, photo } = request.images[image]!;
     const known = slots[slot]?.photo?.faces ?? [];
     return faces.map((face, i) => () => {
-      const box = face.rectangle;
+      const { box } = face;
       // The same number as on the photo, which may know more faces than this response.
-      const number = known.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1 || i + 1;
+      const number = known.findIndex((one) => isSameFace(one.box, box)) + 1 || i + 1;
       const title = images.length > 1 ? `Photo ${slot + 1}, face ${number}` : `Face ${number}`;
       const selectButton = makeButton("Select", () => selectFace(slot, box), { subject: ` ${title}` });
-      const element = drawFaceRow(photo!, face, { title, origin, key: keys[i] }, selectButton);
-      return { element, selectButton, slot, box };
+      const texts = { title, ...describeIn(response, image, i) };
+      // A comparison tells nothing else about a face, but an earlier analysis may have.
+      const shown = isComparison(response) ? { ...findFace(known, box), box } : face;
+      return { element: drawFaceRow(photo!, shown, texts, selectButton), selectButton, slot, box };
     });
   });
 }
 
-function originText(isSelected: boolean, count: number): string {
-  if (isSelected) return "Selected by its box";
-  return count > 1 ? `First of ${count} faces` : "Only face in the photo";
+/** Says where a face is in a response, and what the response tells about it. */
+function describeIn(response: Success["response"], image: number, index: number) {
+  if (!isComparison(response)) return { key: `response.faces[${index}]` };
+  if (image === 0) return { key: "response.sourceBox" };
+  const { distance, confidence } = response.matches[index]!;
+  const summary = `Distance ${distance.toFixed(2)}, confidence ${percentText(confidence)}`;
+  return { key: `response.matches[${index}]`, summary };
 }

@@ -1,8 +1,9 @@
+import type { Box } from "../photos/geometry.ts";
 import { make, reporting } from "../site/elements.ts";
 import { fetchOff, fetchServiceInfo } from "../site/service-info.ts";
 import { onKeyChange, readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
-import { keepInAddress, readFromAddress, samplesFromAddress } from "./address.ts";
+import { keepInAddress, readFromAddress, samplesFromAddress, thresholdFromAddress } from "./address.ts";
 import { createBatchOpener } from "./batch/open-batch.ts";
 import { mountCodeView } from "./code-view.ts";
 import { mountControls, mountProgressView } from "./controls.ts";
@@ -11,7 +12,6 @@ import { createOffer, type Offer } from "./offer.ts";
 import type { OperationName } from "./operations.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
 import { mountResponseView } from "./response-view.ts";
-import type { Rectangle } from "./responses.ts";
 import { mountResultView } from "./result-view.ts";
 import { cancelByUser, cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
 import { mountSampleView, showSamplesOfOperation } from "./sample-view.ts";
@@ -40,8 +40,7 @@ function start(offer: Offer, operation: OperationName): void {
     operation,
     slots: [{}, {}],
     mayScale: true,
-    detect: true,
-    quality: false,
+    threshold: thresholdFromAddress(),
     hasLandmarks: true,
     isBusy: false,
     isUpdating: false,
@@ -53,10 +52,10 @@ function start(offer: Offer, operation: OperationName): void {
     await showSamplesOfOperation(store);
     await runIfComplete(store);
   });
-  const selectFace = (slot: number, box: Rectangle) => {
+  const selectFace = (slot: number, box: Box) => {
     toggleFace(store, slot, box);
-    // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
-    if (store.state.operation !== "get_image_attr") runIfCompleteNow();
+    // The other operations return every face already.
+    if (store.state.operation === "match") runIfCompleteNow();
   };
   const photoLoader = createPhotoLoader(store, fetchServiceInfo(), {
     onAdded: runIfCompleteNow,
@@ -70,7 +69,7 @@ function start(offer: Offer, operation: OperationName): void {
   mountControls(store, { onRun: runNow, onOperation: changeOperation });
   for (const slot of store.state.slots.keys())
     mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
-  const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
+  const selectPair = (boxes: readonly [Box, Box]) => {
     selectFaces(store, boxes);
     runIfCompleteNow();
   };

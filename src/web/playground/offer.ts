@@ -1,5 +1,6 @@
 import type { Permission } from "../../permissions.ts";
 import type { Off } from "../site/service-info.ts";
+import { capitalize } from "../site/words.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 
 /** What the playground offers: what the service has not switched off. */
@@ -7,17 +8,32 @@ export interface Offer {
   /** In the order of the form. */
   readonly operations: readonly OperationName[];
   has(permission: Permission): boolean;
+  /** Leaves out the features that are switched off. */
+  permitted(features: readonly string[]): readonly string[];
 }
 
+/** What a feature is called, and what it needs. */
+const FEATURES: Readonly<Record<string, { readonly words: string; readonly permission?: Permission }>> = {
+  FEATURE_ATTRIBUTES: { words: "age range, gender", permission: "attributes" },
+  FEATURE_LANDMARKS: { words: "landmarks", permission: "landmarks" },
+  FEATURE_QUALITY: { words: "quality" },
+  FEATURE_EMBEDDING: { words: "embedding (128 numbers)", permission: "embeddings" },
+};
+
 /** Returns what the playground offers. */
-export function createOffer({ permissions, operations }: Off): Offer {
+export function createOffer({ permissions: off }: Pick<Off, "permissions">): Offer {
+  const has = (permission: Permission | undefined) => permission === undefined || !off.includes(permission);
   return {
-    operations: Object.values(OPERATIONS).flatMap(({ name, id }) => (operations.includes(id) ? [] : [name])),
-    has: (permission) => !permissions.includes(permission),
+    operations: Object.values(OPERATIONS)
+      .filter(({ permissions }) => permissions.every(has))
+      .map(({ name }) => name),
+    has,
+    permitted: (features) => features.filter((feature) => has(FEATURES[feature]?.permission)),
   };
 }
 
-/** Whether all faces of a photo can be marked before one is selected. */
-export function canFindFaces({ operations }: Offer): boolean {
-  return operations.includes("get_image_attr");
+/** Says in a sentence what an operation tells about the photos. */
+export function describeOperation(name: OperationName, offer: Offer): string {
+  const words = offer.permitted(OPERATIONS[name].features).map((feature) => FEATURES[feature]!.words);
+  return words.length > 0 ? `${capitalize(words.join(", "))} of every face.` : "Are these the same person?";
 }

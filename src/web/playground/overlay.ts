@@ -1,8 +1,9 @@
 import { placeOver } from "../photos/draw-face.ts";
+import type { Box } from "../photos/geometry.ts";
 import { make, makeSvg } from "../site/elements.ts";
-import { boxFrom, describeFace, type Face, isSameFace } from "./faces.ts";
+import { describeFace, isSameFace } from "./faces.ts";
 import type { Photo } from "./photo.ts";
-import type { Point, Rectangle } from "./responses.ts";
+import type { Face, Point } from "./responses.ts";
 
 /** Ranges of the 68 landmarks that form a line, and whether the line is closed. */
 const CONTOURS: readonly (readonly [from: number, to: number, isClosed: boolean])[] = [
@@ -24,7 +25,7 @@ const NUMBER_SPACE = 0.15;
 const MAX_NUMBERED = 12;
 
 /** Draws boxes and landmarks over a photo, and a button on each face. The overlay scales with the photo. */
-export function drawOverlay(photo: Photo, onSelect: (box: Rectangle) => void): readonly Element[] {
+export function drawOverlay(photo: Photo, onSelect: (box: Box) => void): readonly Element[] {
   const { width, height, faces } = photo;
   const drawing = makeSvg("svg", {
     viewBox: `0 0 ${width} ${height}`,
@@ -40,22 +41,22 @@ export function drawOverlay(photo: Photo, onSelect: (box: Rectangle) => void): r
 export function markSelected(frame: Element, { faces, selectedBox }: Photo): void {
   const drawings = frame.querySelectorAll(".face");
   const buttons = frame.querySelectorAll(".face-button");
-  faces.forEach(({ rectangle }, i) => {
-    const isSelected = isSameFace(selectedBox, rectangle);
+  faces.forEach(({ box }, i) => {
+    const isSelected = isSameFace(selectedBox, box);
     drawings[i]?.classList.toggle("selected", isSelected);
     buttons[i]?.setAttribute("aria-pressed", String(isSelected));
   });
 }
 
-function drawFace({ rectangle: [x1, y1, x2, y2], attributes }: Face): SVGElement {
-  const box = { x: x1, y: y1, width: x2 - x1, height: y2 - y1, rx: (x2 - x1) / 30 };
+function drawFace({ box: { x1, y1, x2, y2 }, landmarks = [] }: Face): SVGElement {
+  const rectangle = { x: x1, y: y1, width: x2 - x1, height: y2 - y1, rx: (x2 - x1) / 30 };
   const radius = (x2 - x1) / 120;
   return makeSvg(
     "g",
     { class: "face" },
-    makeSvg("rect", { ...box, class: "rim" }),
-    makeSvg("rect", { ...box, class: "box" }),
-    ...(attributes ? drawLandmarks(attributes.landmarks, radius) : []),
+    makeSvg("rect", { ...rectangle, class: "rim" }),
+    makeSvg("rect", { ...rectangle, class: "box" }),
+    ...(landmarks.length > 0 ? drawLandmarks(landmarks, radius) : []),
   );
 }
 
@@ -70,30 +71,25 @@ function drawLandmarks(landmarks: readonly Point[], radius: number): SVGElement[
   ];
 }
 
-function createButton(
-  photo: Photo,
-  face: Face,
-  index: number,
-  onSelect: (box: Rectangle) => void,
-): HTMLElement {
+function createButton(photo: Photo, face: Face, index: number, onSelect: (box: Box) => void): HTMLElement {
   // The number may not be drawn on a small face, so the name does not depend on it.
   const name = `Face ${index + 1}: select this face (${describeFace(face)})`;
   const isNumbered = photo.faces.length <= MAX_NUMBERED;
-  const classes = `face-button ${numberPosition(face.rectangle, photo)}${isNumbered ? " numbered" : ""}`;
+  const classes = `face-button ${numberPosition(face.box, photo)}${isNumbered ? " numbered" : ""}`;
   const number = make("span", { class: "number" }, String(index + 1));
   const button = make("button", { type: "button", class: classes, "aria-label": name }, number);
-  placeOver(button, boxFrom(face.rectangle), photo);
-  button.addEventListener("click", () => onSelect(face.rectangle));
+  placeOver(button, face.box, photo);
+  button.addEventListener("click", () => onSelect(face.box));
   return button;
 }
 
 /** Chooses where to draw the number of a face so that it stays inside the photo and, if possible, covers no face. */
-function numberPosition(face: Rectangle, { height, faces }: Photo): "above" | "below" | "within" {
-  const [x1, y1, , y2] = face;
+function numberPosition(face: Box, { height, faces }: Photo): "above" | "below" | "within" {
+  const { x1, y1, y2 } = face;
   const space = height * NUMBER_SPACE;
   const isFree = (top: number) =>
     faces.every(
-      ({ rectangle: other }) => other === face || !overlaps([x1, top, x1 + space, top + space], other),
+      ({ box }) => box === face || !overlaps({ x1, y1: top, x2: x1 + space, y2: top + space }, box),
     );
   const [fitsAbove, fitsBelow] = [y1 >= space, height - y2 >= space];
   if (fitsAbove && (isFree(y1 - space) || !fitsBelow)) return "above";
@@ -101,6 +97,6 @@ function numberPosition(face: Rectangle, { height, faces }: Photo): "above" | "b
   return fitsAbove ? "above" : "within";
 }
 
-function overlaps(one: Rectangle, other: Rectangle): boolean {
-  return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+function overlaps(one: Box, other: Box): boolean {
+  return one.x1 < other.x2 && other.x1 < one.x2 && one.y1 < other.y2 && other.y1 < one.y2;
 }

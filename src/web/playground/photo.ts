@@ -1,6 +1,6 @@
+import type { Box } from "../photos/geometry.ts";
 import type { OpenPhoto } from "../photos/open-photo.ts";
-import type { Face } from "./faces.ts";
-import type { Rectangle } from "./responses.ts";
+import type { Face } from "./responses.ts";
 
 /** The names of the sample photos. */
 export type SampleName = "collins" | "collins-copy" | "hopper";
@@ -13,7 +13,7 @@ export interface Photo extends OpenPhoto {
   /** Set if it is a sample and not a photo of the user. */
   readonly sample?: SampleName;
   /** The box of the face that requests use, if the user selected one. */
-  readonly selectedBox?: Rectangle | undefined;
+  readonly selectedBox?: Box | undefined;
 }
 
 /** A place for a photo: empty, with a photo, or with the reason why a photo was rejected. */

@@ -1,24 +1,23 @@
+import type { Box } from "../photos/geometry.ts";
+import type { Offer } from "./offer.ts";
 import { OPERATIONS, type Operation, type OperationName } from "./operations.ts";
 import type { Photo, Slot } from "./photo.ts";
-import type { Rectangle } from "./responses.ts";
 
-interface Options {
-  readonly detect: boolean;
-  readonly quality: boolean;
+/** What the form contains. */
+export interface RequestForm {
+  readonly offer: Offer;
+  readonly operation: OperationName;
+  readonly slots: readonly [Slot, Slot];
   /** Whether large photos are scaled down before they are sent. */
   readonly mayScale: boolean;
 }
 
-/** What the form contains. */
-export interface RequestForm extends Options {
-  readonly operation: OperationName;
-  readonly slots: readonly [Slot, Slot];
-}
-
 /** A request to the service. */
-export interface FaceRequest extends Options {
+export interface FaceRequest {
   readonly operation: Operation;
   readonly images: readonly RequestImage[];
+  readonly features: readonly string[];
+  readonly mayScale: boolean;
 }
 
 /** One image of a request. Its photo is missing until the user adds one. */
@@ -26,35 +25,32 @@ export interface RequestImage {
   /** Index of the slot that holds the photo. */
   readonly slot: number;
   readonly field: string;
-  readonly boxField: string;
   readonly photo?: Photo | undefined;
-  readonly box?: Rectangle | undefined;
+  /** Selects a face, in whole pixels of the photo. */
+  readonly box?: Box | undefined;
 }
 
 /** Builds the request that the form describes. */
-export function requestFrom({ operation: name, slots, detect, quality, mayScale }: RequestForm): FaceRequest {
+export function requestFrom({ operation: name, slots, mayScale, offer }: RequestForm): FaceRequest {
   const operation = OPERATIONS[name];
-  const images = operation.images.map((fields, slot) => {
+  const images = operation.images.map((field, slot) => {
     const photo = slots[slot]?.photo;
-    return { ...fields, slot, photo, box: photo?.selectedBox };
+    return { slot, field, photo, box: photo?.selectedBox && wholePixels(photo.selectedBox) };
   });
-  return { operation, images, detect, quality: operation.hasQuality && quality, mayScale };
+  return { operation, images, features: offer.permitted(operation.features), mayScale };
 }
 
-/** Builds the request that detects every face of one photo. */
+/** Builds the request that finds every face of one photo, with its quality. */
 export function detectionRequest(photo: Photo, slot: number, mayScale: boolean): FaceRequest {
-  const operation = OPERATIONS.get_image_attr;
-  const images = [{ ...operation.images[0]!, slot, photo }];
-  return { operation, images, detect: true, quality: false, mayScale };
+  const images = [{ slot, field: "image", photo }];
+  return { operation: OPERATIONS.attributes, images, features: ["FEATURE_QUALITY"], mayScale };
 }
 
-/** Writes the path and query of a request, relative to the page. No character of it needs escaping. */
-export function requestPath({ operation, images, detect, quality }: FaceRequest): string {
-  const parameters = [
-    ...images.flatMap(({ boxField, box }) => (box ? [`${boxField}=${box.join(",")}`] : [])),
-    ...(detect ? [] : ["face_det=0"]),
-    ...(quality ? ["quality=1"] : []),
-    "detail=1",
-  ];
-  return `${operation.name}?${parameters.join("&")}`;
+function wholePixels({ x1, y1, x2, y2 }: Box): Box {
+  return { x1: Math.round(x1), y1: Math.round(y1), x2: Math.round(x2), y2: Math.round(y2) };
+}
+
+/** The corners of a box as the query and the code samples write them. */
+export function cornersOf({ x1, y1, x2, y2 }: Box): readonly [number, number, number, number] {
+  return [x1, y1, x2, y2];
 }

@@ -1,64 +1,57 @@
 import { make } from "../site/elements.ts";
-import { capitalize, plural } from "../site/words.ts";
-import { drawHeatMap } from "./heat-map.ts";
-import { confidenceAt, MATCH_DISTANCE, percentText } from "./match/curve.ts";
-import type { ResponseData } from "./responses.ts";
-import { drawScale } from "./scale.ts";
+import { plural } from "../site/words.ts";
+import { MATCH_DISTANCE } from "./match/curve.ts";
+import { figureText, judge } from "./match/verdict.ts";
+import { type Analysis, type Comparison, isComparison } from "./responses.ts";
 
-/** Confidences above the threshold are a match (spec, 2.3). */
-const MATCH_CONFIDENCE = 0.6;
+/** A response in a few words. */
+interface Headline {
+  readonly verdict: string;
+  readonly kind?: "match good" | "no-match bad";
+  /** What else the user must know of the verdict. */
+  readonly notes: readonly string[];
+  readonly figure?: string | undefined;
+}
+
+/** What to do about a photo without a face. */
+const NO_FACE_ADVICE =
+  "Use a photo in which a face is larger, sharper and in better light. If the photo was scaled down, turn that off in the options to find very small faces.";
 
 /** Summarizes a response in one sentence for screen readers. */
-export function summaryText(data: ResponseData): string {
-  const { verdict, figure } = headlineFrom(data);
+export function summaryText(response: Analysis | Comparison, threshold: number): string {
+  const { verdict, figure } = headlineFrom(response, threshold);
   return figure ? `${verdict}, ${figure}.` : `${verdict}.`;
 }
 
-/** Draws the headline of a response and its scale or heat map. The cards of the faces are separate. */
-export function drawSummary(data: ResponseData): Node[] {
-  const { verdict, figure, kind } = headlineFrom(data);
-  const headline = make(
-    "div",
-    { class: "panel-top headline" },
-    make("p", { class: `verdict ${kind ?? ""}` }, verdict),
-  );
-  if (figure) headline.append(make("p", { class: "figure" }, figure));
-  return [headline, ...drawChart(data)];
+/** Draws the headline of a response, by a threshold if it is a comparison. */
+export function drawHeadline(response: Analysis | Comparison, threshold: number): HTMLElement {
+  const { verdict, figure, kind, notes } = headlineFrom(response, threshold);
+  const top = make("div", { class: "panel-top" }, make("p", { class: `verdict ${kind ?? ""}` }, verdict));
+  if (figure) top.append(make("p", { class: "figure" }, figure));
+  return make("div", { class: "headline" }, top, ...notes.map((note) => make("p", {}, note)));
 }
 
-interface Headline {
-  readonly verdict: string;
-  readonly figure?: string;
-  readonly kind?: "match good" | "no-match bad";
+function headlineFrom(response: Analysis | Comparison, threshold: number): Headline {
+  if (!isComparison(response)) return analysisHeadline(response);
+  const [nearest] = response.matches;
+  if (!nearest) return { verdict: "No face found in photo 2", notes: [NO_FACE_ADVICE] };
+  const { text, isMatch, advice } = judge(nearest, threshold);
+  const isDefault = threshold === MATCH_DISTANCE;
+  return {
+    verdict: isDefault ? text : `${text}; the service’s default is ${MATCH_DISTANCE}`,
+    kind: isMatch ? "match good" : "no-match bad",
+    notes: advice ? [advice] : [],
+    figure: figureText(nearest),
+  };
 }
 
-function headlineFrom({ score, status, confidence, vector, detail }: ResponseData): Headline {
-  if (score !== undefined) {
-    const kind = Number(score) < MATCH_DISTANCE ? "match good" : "no-match bad";
-    const figure = `distance ${score}, confidence ${percentText(confidenceAt(Number(score)))}`;
-    return { verdict: capitalize(status ?? ""), figure, kind };
-  }
-  if (confidence !== undefined) {
-    const kind = Number(confidence) > MATCH_CONFIDENCE ? "match good" : "no-match bad";
-    return {
-      verdict: kind === "match good" ? "Match" : "Not a match",
-      figure: `confidence ${confidence}`,
-      kind,
-    };
-  }
-  if (vector) {
-    const norm = Math.hypot(...vector).toFixed(2);
-    return { verdict: "Vector", figure: `${vector.length} numbers, norm ${norm}` };
-  }
-  const count = detail.images[0]?.faces.length ?? 0;
-  return { verdict: count === 0 ? "No face found" : plural(count, "face") };
-}
-
-/** The distance of a match is drawn with its threshold, by the view of the match. */
-function drawChart({ confidence, vector }: ResponseData): Node[] {
-  if (confidence !== undefined) {
-    const scale = { max: 1, threshold: MATCH_CONFIDENCE, matchSide: "above" } as const;
-    return [drawScale({ name: "Confidence", value: Number(confidence), ...scale })];
-  }
-  return vector ? [drawHeatMap(vector)] : [];
+function analysisHeadline({ faces, facesFound }: Analysis): Headline {
+  if (faces.length === 0) return { verdict: "No face found", notes: [NO_FACE_ADVICE] };
+  const { embedding } = faces[0]!;
+  const count = faces.length < facesFound ? `${faces.length} of ${plural(facesFound, "face")}` : undefined;
+  return {
+    verdict: count ?? plural(faces.length, "face"),
+    notes: [],
+    figure: embedding && `${embedding.values.length} numbers each`,
+  };
 }

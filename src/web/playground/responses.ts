@@ -1,5 +1,5 @@
-/** Left, top, right, bottom, in pixels of the upright photo. */
-export type Rectangle = readonly [x1: number, y1: number, x2: number, y2: number];
+// The messages of visage.v1 in JSON. The service writes fields with the value zero as well.
+import type { Box, Size } from "../photos/geometry.ts";
 
 /** A position in pixels of the upright photo. */
 export interface Point {
@@ -7,46 +7,88 @@ export interface Point {
   readonly y: number;
 }
 
-/** The envelope of every response. */
-export interface Envelope<Data> {
-  readonly status: string;
-  readonly code: string;
-  readonly success: boolean;
-  readonly message: string;
-  readonly data: Data;
+/** A face in a photo. A comparison returns only boxes, and an analysis what the request asked for. */
+export interface Face {
+  readonly box: Box;
+  readonly detectionScore?: number;
+  readonly presence?: number;
+  /** The 68 landmarks; empty if the request did not ask for them. */
+  readonly landmarks?: readonly Point[];
+  readonly pose?: Pose;
+  readonly quality?: Quality;
+  readonly age?: { readonly minYears: number; readonly maxYears: number; readonly confidence: number };
+  readonly gender?: { readonly value: string; readonly confidence: number };
+  readonly embedding?: Embedding;
 }
 
-/** What `detail=1` adds to the data. */
-export interface Detail {
-  readonly images: readonly { readonly faces_found: number; readonly faces: readonly FaceDetail[] }[];
-  readonly model: string;
-  readonly milliseconds: Readonly<Record<string, number>>;
-}
-
-/** What `detail=1` reports about one face. */
-export interface FaceDetail {
-  readonly face_rectangle: Rectangle;
-  readonly face_size: readonly [width: number, height: number];
-  readonly light: number;
+/** The orientation of a head in degrees. */
+export interface Pose {
   readonly yaw: number;
+  readonly pitch: number;
+  readonly roll: number;
 }
 
-/** One `face_id_<n>` entry of the attributes. */
-export interface FaceEntry {
-  readonly age: string;
-  readonly gender: string;
-  readonly gender_confidence: number;
-  readonly face_rectangle: Rectangle;
-  readonly landmarks: { readonly faceLandMark: Readonly<Record<string, Point>> };
+/** Whether a face is suited for recognition. */
+export interface Quality {
+  /** The shorter side of the box in pixels. */
+  readonly size: number;
+  readonly brightness: number;
+  /** Such as `QUALITY_ISSUE_BLURRED`. */
+  readonly issues: readonly string[];
+  readonly usable: boolean;
+  /** How likely the face matches a good photo of the same person, in percent. */
+  readonly value: number;
+  readonly components: readonly QualityComponent[];
 }
 
-/** The data of a response. Each operation sets only its own fields, and the page always asks for the detail. */
-export interface ResponseData {
-  readonly score?: string;
-  readonly status?: string;
-  readonly confidence?: string;
-  readonly vector?: readonly number[];
-  /** The `face_id_<n>` entries, with `image_size` among them. */
-  readonly attributes?: Readonly<Record<string, FaceEntry>>;
-  readonly detail: Detail;
+/** What the quality is the product of. */
+export interface QualityComponent {
+  /** Such as `QUALITY_COMPONENT_SHARPNESS`. */
+  readonly component: string;
+  /** In percent. */
+  readonly value: number;
+  readonly measure: number;
+}
+
+/** The numbers of a face, and the model that made them. */
+export interface Embedding {
+  readonly values: readonly number[];
+  readonly model: string;
+}
+
+/** The response of `POST /v1/images:analyze`. */
+export interface Analysis {
+  readonly imageSize: Size;
+  readonly faces: readonly Face[];
+  readonly facesFound: number;
+}
+
+/** The response of `POST /v1/faces:compare`. */
+export interface Comparison {
+  /** One for each face of the target, the nearest first. */
+  readonly matches: readonly FaceMatch[];
+  /** The face of the source. */
+  readonly sourceBox: Box;
+  readonly model: string;
+}
+
+/** The comparison with one face of the target. */
+export interface FaceMatch {
+  readonly box: Box;
+  /** With two decimals. */
+  readonly distance: number;
+  /** How likely both are the same person, 0 to 1. */
+  readonly confidence: number;
+  /** Whether the exact distance is below the threshold. */
+  readonly matched: boolean;
+  readonly threshold: number;
+  readonly falseMatchRate: number;
+  readonly extrapolated: boolean;
+  /** For whom the rate holds, such as `POPULATION_ADULTS`. */
+  readonly population: string;
+}
+
+/** Whether a response is that of a comparison. */
+export function isComparison(response: Analysis | Comparison): response is Comparison {
+  return "matches" in response;
 }

@@ -1,21 +1,21 @@
+import type { Box } from "../photos/geometry.ts";
 import { byId, make } from "../site/elements.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
 import { ATTRIBUTES_CAVEAT } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
 import { createMatchView, type MatchActions } from "./match/match-view.ts";
 import { requestFrom } from "./request.ts";
-import { drawSummary, summaryText } from "./response-summary.ts";
-import type { Rectangle } from "./responses.ts";
+import { drawHeadline, summaryText } from "./response-summary.ts";
+import { isComparison } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
-import { drawTimings } from "./timings.ts";
 import { drawUserIdButton } from "./user-id.ts";
 
 /** What the result causes. */
 export interface ResultActions extends MatchActions {
   onRetry(): void;
   /** Selects a face for requests, or clears the selection. */
-  selectFace(slot: number, box: Rectangle): void;
+  selectFace(slot: number, box: Box): void;
 }
 
 /** Shows the outcome of the last request, and announces it to screen readers. */
@@ -33,6 +33,7 @@ export function mountResultView(store: Store, actions: ResultActions): void {
     const { outcome } = state;
     panel.setAttribute("aria-busy", String(state.isBusy));
     updating.hidden = !state.isUpdating;
+    panel.hidden = state.behindBatch !== undefined && state.behindBatch.outcome === outcome;
     if (!outcome) showText(body, emptyText(state));
     else if (outcome !== drawn) {
       faces = outcome.isSuccess ? drawFaceList(state, outcome, selectFace) : undefined;
@@ -43,13 +44,13 @@ export function mountResultView(store: Store, actions: ResultActions): void {
       );
       panel.scrollTop = 0;
     }
-    if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome) : "";
+    if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome, state) : "";
     drawn = outcome;
     const hasUserId = Boolean(state.userId);
     if (hasUserId !== hadUserId) body.querySelector(".stored")?.replaceWith(drawStoredNote(state));
     hadUserId = hasUserId;
     faces?.update(state);
-    if (isMatch(outcome)) matchView.update(state);
+    if (outcome?.isSuccess && isComparison(outcome.response)) matchView.update(state);
   });
 }
 
@@ -57,8 +58,8 @@ function showText(body: HTMLElement, text: string): void {
   if (body.textContent !== text) body.replaceChildren(make("p", { class: "empty" }, text));
 }
 
-function outcomeText(outcome: Outcome): string {
-  return outcome.isSuccess ? summaryText(outcome.response.data) : failureText(outcome);
+function outcomeText(outcome: Outcome, { threshold }: State): string {
+  return outcome.isSuccess ? summaryText(outcome.response, threshold) : failureText(outcome);
 }
 
 function emptyText(state: State): string {
@@ -66,11 +67,6 @@ function emptyText(state: State): string {
   const { images, operation } = requestFrom(state);
   if (images.every(({ photo }) => photo)) return `Press “${operation.action}” to see results.`;
   return images.length > 1 ? "Add two photos to see results." : "Add a photo to see results.";
-}
-
-/** Whether an outcome is a distance of two faces. */
-function isMatch(outcome: Outcome | undefined): outcome is Success {
-  return outcome?.isSuccess === true && outcome.response.data.score !== undefined;
 }
 
 /** Says that a result is of a sample, and how to get one of other photos. */
@@ -85,15 +81,15 @@ function drawSuccess(
   faces: readonly HTMLElement[],
   matchView: ReturnType<typeof createMatchView>,
 ): Node[] {
-  const { data } = outcome.response;
-  const { milliseconds, model } = data.detail;
+  const { response, isStored, roundTripMs } = outcome;
+  const hasAttributes = !isComparison(response) && response.faces.some(({ age }) => age);
   return [
-    ...(outcome.isStored ? [drawStoredNote(state)] : []),
-    ...drawSummary(data),
-    ...(isMatch(outcome) ? matchView.draw(outcome) : []),
+    ...(isStored ? [drawStoredNote(state)] : []),
+    ...(isComparison(response)
+      ? matchView.draw(outcome, response)
+      : [drawHeadline(response, state.threshold)]),
     ...faces,
-    ...(data.attributes ? [make("p", { class: "hint" }, ATTRIBUTES_CAVEAT)] : []),
-    ...(outcome.isStored ? [] : [make("h3", {}, "Timing"), drawTimings(milliseconds, outcome.roundTripMs)]),
-    make("p", { class: "hint" }, "Model ", make("code", {}, model)),
+    ...(hasAttributes ? [make("p", { class: "hint" }, ATTRIBUTES_CAVEAT)] : []),
+    ...(isStored ? [] : [make("p", { class: "hint" }, `Answered in ${Math.round(roundTripMs)} ms.`)]),
   ];
 }

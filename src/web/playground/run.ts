@@ -2,6 +2,7 @@ import { byId } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { facesFrom, mergeFaces } from "./faces.ts";
 import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
+import { isComparison } from "./responses.ts";
 import { hasSamples, storedOutcome } from "./samples.ts";
 import { type Outcome, type Success, send } from "./send.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
@@ -121,13 +122,13 @@ function isNarrow(): boolean {
 
 /** Adds the faces of a response to their photos. */
 function rememberFaces(store: Store, { request, response }: Success): void {
-  const images = facesFrom(response.data);
+  const images = facesFrom(response);
   request.images.forEach(({ slot, box }, i) => {
     const photo = store.state.slots[slot]?.photo;
     // The page does not have the photo of a URL, so it cannot mark faces on it.
     if (!photo || photo.url) return;
-    // Only get_image_attr without a box returns every face, so only it replaces the known ones.
-    const hasEveryFace = request.operation.name === "get_image_attr" && !box;
+    // Only an analysis without a box returns every face, so only it replaces the known ones.
+    const hasEveryFace = !box && !isComparison(response);
     const faces = mergeFaces(hasEveryFace ? [] : photo.faces, images[i] ?? []);
     updateSlot(store, slot, { photo: { ...photo, faces } });
   });

@@ -1,8 +1,9 @@
 import { closePhoto, openPhoto } from "../photos/open-photo.ts";
+import type { Offer } from "./offer.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import type { Photo, SampleName, Slot } from "./photo.ts";
 import { requestFrom } from "./request.ts";
-import type { Envelope, ResponseData } from "./responses.ts";
+import { type Analysis, type Comparison, isComparison } from "./responses.ts";
 import type { Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
 
@@ -59,14 +60,26 @@ export async function showSamples(
 export async function storedOutcome({ state }: Store): Promise<Success | undefined> {
   const request = requestFrom(state);
   const names = request.images.map(({ photo }) => photo?.sample);
-  const isDefault = state.detect && !request.quality && request.images.every(({ box }) => !box);
-  if (!isDefault || names.some((name) => name === undefined)) return undefined;
+  if (request.images.some(({ photo, box }) => !photo?.sample || box)) return undefined;
   storedResults ??= fetchStoredResults();
   const response = (await storedResults)[`${state.operation} ${names.join(" ")}`];
-  return response && { isSuccess: true, isStored: true, request, response, httpStatus: 200, roundTripMs: 0 };
+  if (!response) return undefined;
+  const shown = withoutSwitchedOff(response, state.offer);
+  return { isSuccess: true, isStored: true, request, response: shown, httpStatus: 200, roundTripMs: 0 };
 }
 
-type StoredResults = Readonly<Record<string, Envelope<ResponseData>>>;
+/** The response as a service answers that has some features switched off. */
+function withoutSwitchedOff(response: Analysis | Comparison, { has }: Offer): Analysis | Comparison {
+  if (isComparison(response) || (has("attributes") && has("landmarks"))) return response;
+  const faces = response.faces.map(({ age, gender, landmarks = [], ...face }) => ({
+    ...face,
+    landmarks: has("landmarks") ? landmarks : [],
+    ...(has("attributes") && age && gender && { age, gender }),
+  }));
+  return { ...response, faces };
+}
+
+type StoredResults = Readonly<Record<string, Analysis | Comparison>>;
 
 let storedResults: Promise<StoredResults> | undefined;
 

@@ -1,10 +1,9 @@
 import { PhotoError } from "../photos/open-photo.ts";
-import { callService, type ServiceCall } from "../site/request.ts";
+import type { ServiceCall } from "../site/request.ts";
 import { type FailureFacts, RequestError } from "../site/request-error.ts";
-import { type FaceRequest, requestPath } from "./request.ts";
-import type { Envelope, ResponseData } from "./responses.ts";
-import { toOriginal } from "./scale-response.ts";
-import { createSentRequest } from "./sent-request.ts";
+import { analyze, compare, prepare } from "./calls.ts";
+import type { FaceRequest } from "./request.ts";
+import type { Analysis, Comparison } from "./responses.ts";
 
 /** The outcome of a request. */
 export type Outcome = Success | Failure;
@@ -15,7 +14,8 @@ export interface Success {
   /** Whether the response is stored with the page, and the service was not called. */
   readonly isStored?: true;
   readonly request: FaceRequest;
-  readonly response: Envelope<ResponseData>;
+  /** Its positions are pixels of the original photos, also if these were scaled down before they were sent. */
+  readonly response: Analysis | Comparison;
   readonly httpStatus: number;
   readonly roundTripMs: number;
 }
@@ -30,22 +30,21 @@ export interface Failure extends Partial<FailureFacts> {
   readonly photo?: string | undefined;
 }
 
-/**
- * Sends a request as multipart/form-data, like the curl command that the page shows. Positions in the request and in the
- * response are pixels of the original photos, also if the photos are scaled down before they are sent.
- */
+/** Sends a request whose photos are all there. */
 export async function send(
   request: FaceRequest,
-  userId: string,
+  key: string,
   options: Pick<ServiceCall, "signal" | "onProgress">,
 ): Promise<Outcome> {
   try {
-    const { body, images, scales } = await createSentRequest(request);
-    const path = requestPath({ ...request, images });
-    const call = { path, body, key: userId, ...options };
-    const { body: sent, status, roundTripMs } = await callService<Envelope<ResponseData>>(call);
-    const response = { ...sent, data: toOriginal(sent.data, scales) };
-    return { isSuccess: true, request, response, httpStatus: status, roundTripMs };
+    const { images, features, mayScale } = request;
+    const [first, second] = await Promise.all(
+      images.map(async ({ photo, box }) => ({ ...(await prepare(photo!, mayScale)), box })),
+    );
+    const call = { key, ...options };
+    const sending = second ? compare(first!, second, call) : analyze(first!, features, call);
+    const { body, status, roundTripMs } = await sending;
+    return { isSuccess: true, request, response: body, httpStatus: status, roundTripMs };
   } catch (error) {
     if (error instanceof RequestError) return failureFrom(request, error);
     if (error instanceof PhotoError) return { isSuccess: false, message: error.message, code: "2005" };

@@ -1,16 +1,14 @@
-import { bindFileDialog, highlightDrops } from "../photos/drop-zone.ts";
-import { sentSize } from "../photos/geometry.ts";
+import { bindFileDialog, bindZone, highlightDrops } from "../photos/drop-zone.ts";
+import { type Box, sentSize } from "../photos/geometry.ts";
 import { sizeText } from "../photos/open-photo.ts";
 import { byId, partOf, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
 import { isSameFace } from "./faces.ts";
-import { canFindFaces } from "./offer.ts";
 import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
 import type { Photo, Slot } from "./photo.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
-import type { Rectangle } from "./responses.ts";
 import type { Store } from "./store.ts";
 import { mountZoom } from "./zoom.ts";
 
@@ -20,7 +18,7 @@ export interface SlotActions {
   /** Detects the faces of the slot's photo. */
   findFaces(slot: number): void;
   /** Selects a face for requests, or clears the selection. */
-  selectFace(slot: number, box: Rectangle): void;
+  selectFace(slot: number, box: Box): void;
 }
 
 /** Longer sides only slow the response (spec, 1). */
@@ -36,7 +34,9 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
 
   const button = (name: string) => partOf(root, name, HTMLButtonElement);
   const addFiles = reporting((files: readonly File[]) => photoLoader.add(files, index));
-  bindFileDialog(root, button("choose"), partOf(root, "file", HTMLInputElement), addFiles);
+  const input = partOf(root, "file", HTMLInputElement);
+  bindFileDialog(button("choose"), input, addFiles);
+  bindZone(root, input);
   button("find").addEventListener("click", () => findFaces(index));
   button("remove").addEventListener("click", () => {
     photoLoader.remove(index);
@@ -63,10 +63,10 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
     const what = count > 1 ? name.toLowerCase() : "a photo";
     partOf(root, "title", HTMLElement).textContent = `Drop or paste ${what} here`;
     // The page cannot mark faces on the photo of a URL.
-    const marksItself = operation === "get_image_attr";
-    button("find").hidden = !photo || photo.url !== undefined || marksItself || !canFindFaces(offer);
+    const marksItself = operation !== "match";
+    button("find").hidden = !photo || photo.url !== undefined || marksItself || !offer.has("analyze");
     button("find").setAttribute("aria-disabled", String(isBusy));
-    button("landmarks").hidden = !slots[index]?.photo?.faces.some(({ attributes }) => attributes);
+    button("landmarks").hidden = !slots[index]?.photo?.faces.some(({ landmarks }) => landmarks?.length);
     button("landmarks").setAttribute("aria-pressed", String(hasLandmarks));
     root.classList.toggle("without-landmarks", !hasLandmarks);
   });
@@ -117,7 +117,7 @@ function noteText(photo: Photo, mayScale: boolean): string {
   const { width, height, faces, selectedBox, sample } = photo;
   if (sample === "collins-copy") return "A sample: the other photo, mirrored, tilted and without colour.";
   if (sample) return "A sample. Drop or paste your own photo here.";
-  const selected = faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle));
+  const selected = faces.findIndex(({ box }) => isSameFace(selectedBox, box));
   if (selected >= 0) return `Face ${selected + 1} is selected.`;
   if (faces.length > 1) return "Click a face to select it.";
   if (photo.url) return "";

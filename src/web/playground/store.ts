@@ -1,14 +1,14 @@
+import type { Box } from "../photos/geometry.ts";
 import { isSameFace } from "./faces.ts";
-import type { Offer } from "./offer.ts";
 import type { Slot } from "./photo.ts";
 import type { RequestForm } from "./request.ts";
-import type { Rectangle } from "./responses.ts";
 import type { Outcome } from "./send.ts";
 
 /** The state of the page. */
 export interface State extends RequestForm {
-  readonly offer: Offer;
   readonly userId: string;
+  /** The distance below which two faces match, as the user has set it. */
+  readonly threshold: number;
   /** Whether landmarks are drawn on the photos. */
   readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */
@@ -18,6 +18,8 @@ export interface State extends RequestForm {
   /** The share of the request that is sent, from 0 to 1, while it is in flight. */
   readonly sentShare?: number | undefined;
   readonly outcome?: Outcome | undefined;
+  /** The outcome that is hidden because a batch was opened after it. Missing if there is no batch. */
+  readonly behindBatch?: { readonly outcome: Outcome | undefined } | undefined;
 }
 
 /** Holds the state and notifies the views of changes. */
@@ -53,7 +55,7 @@ export function updateSlot(store: Store, index: number, slot: Slot): void {
 }
 
 /** Selects the face that requests use, or clears the selection if it is selected already. */
-export function toggleFace(store: Store, index: number, box: Rectangle): void {
+export function toggleFace(store: Store, index: number, box: Box): void {
   const photo = store.state.slots[index]?.photo;
   if (!photo) return;
   const selectedBox = isSameFace(photo.selectedBox, box) ? undefined : box;
@@ -61,7 +63,7 @@ export function toggleFace(store: Store, index: number, box: Rectangle): void {
 }
 
 /** Selects a face in the photo of each slot. */
-export function selectFaces(store: Store, boxes: readonly [Rectangle, Rectangle]): void {
+export function selectFaces(store: Store, boxes: readonly [Box, Box]): void {
   const slots = store.state.slots.map((slot, i) =>
     slot.photo ? { photo: { ...slot.photo, selectedBox: boxes[i] } } : slot,
   );

@@ -10,3 +10,8 @@ export function shareText(rate: number, noun: string): string {
     ? `1 in ${NUMBER.format(1 / rate)} ${noun}`
     : `${NUMBER.format(100 * rate)}% of ${noun}`;
 }
+
+/** Writes a share as `1 in 740`, to compare rates with each other. */
+export function oneInText(rate: number): string {
+  return `1 in ${NUMBER.format(1 / rate)}`;
+}

@@ -1,9 +1,9 @@
 import { hasAcceptedFormat, unreadable } from "../../photos/open-photo.ts";
 import { createUpload, type Upload } from "../../photos/upload.ts";
-import { callService } from "../../site/request.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
-import { type Analysis, scaleAnalysis } from "./analysis.ts";
+import { analyze } from "../calls.ts";
+import type { Analysis } from "../responses.ts";
 import type { BatchItem } from "./batch-item.ts";
 
 /** The settings of the form that a batch follows, at the time of a call. */
@@ -11,14 +11,14 @@ export interface AnalysisSettings {
   readonly userId: string;
   /** Whether large photos are scaled down before they are sent. */
   readonly mayScale: boolean;
-  /** What to return of each face, such as `FEATURE_EMBEDDING`; empty for the default. */
+  /** What to return of each face, such as `FEATURE_EMBEDDING`. */
   readonly features: readonly string[];
 }
 
 /** Longer side of a thumbnail in pixels. */
 const THUMBNAIL_SIDE = 96;
 
-/** Sends a photo of a batch. Positions in the result are pixels of the original photo. */
+/** Sends a photo of a batch. */
 export async function analyzePhoto(
   item: BatchItem,
   { userId, mayScale, features }: AnalysisSettings,
@@ -26,12 +26,8 @@ export async function analyzePhoto(
 ): Promise<Analysis> {
   if (!userId)
     throw new RequestError("Enter an API key.", { kind: "service", code: "4001", isRetryable: false });
-  const upload = await prepare(item, mayScale);
-  const body = new FormData();
-  body.append("image", upload.file, "photo");
-  const path = `v1/images:analyze?${features.map((feature) => `features=${feature}`).join("&")}`;
-  const { body: analysis } = await callService<Analysis>({ path, body, key: userId, signal });
-  return scaleAnalysis(analysis, upload.scale);
+  const { file, scale } = await prepare(item, mayScale);
+  return (await analyze({ content: file, scale }, features, { key: userId, signal })).body;
 }
 
 /**

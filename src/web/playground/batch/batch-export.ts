@@ -1,26 +1,27 @@
 import { type Cell, writeCsv } from "../../site/csv.ts";
-import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
+import { ageText, genderText } from "../faces.ts";
+import type { Face } from "../responses.ts";
 import type { BatchItem } from "./batch-item.ts";
 
 /** What a row of the CSV tells about a photo. */
 const PHOTO_COLUMNS = ["file", "width", "height", "faces", "error_code", "error"];
 
 /** What a row of the CSV tells about a face. */
-const FACE_COLUMNS: Readonly<Record<string, (face: AnalyzedFace) => Cell>> = {
-  x1: ({ box }) => box.x1 ?? 0,
-  y1: ({ box }) => box.y1 ?? 0,
-  x2: ({ box }) => box.x2 ?? 0,
-  y2: ({ box }) => box.y2 ?? 0,
+const FACE_COLUMNS: Readonly<Record<string, (face: Face) => Cell>> = {
+  x1: ({ box }) => box.x1,
+  y1: ({ box }) => box.y1,
+  x2: ({ box }) => box.x2,
+  y2: ({ box }) => box.y2,
   detection_score: ({ detectionScore }) => detectionScore,
   age: ageText,
   age_confidence: ({ age }) => age?.confidence,
   gender: genderText,
   gender_confidence: ({ gender }) => gender?.confidence,
-  yaw: ({ pose }) => pose?.yaw ?? 0,
-  pitch: ({ pose }) => pose?.pitch ?? 0,
-  roll: ({ pose }) => pose?.roll ?? 0,
-  brightness: ({ quality }) => quality && (quality.brightness ?? 0),
-  usable: ({ quality }) => quality && (quality.usable ?? false),
+  yaw: ({ pose }) => pose?.yaw,
+  pitch: ({ pose }) => pose?.pitch,
+  roll: ({ pose }) => pose?.roll,
+  brightness: ({ quality }) => quality?.brightness,
+  usable: ({ quality }) => quality?.usable,
   issues: ({ quality }) => quality?.issues?.join(" "),
   model: ({ embedding }) => embedding?.model,
   vector: ({ embedding }) => embedding?.values.join(" "),
@@ -54,8 +55,8 @@ export function batchJson(items: readonly BatchItem[]): string {
   return JSON.stringify({ photos }, null, 2);
 }
 
-function facesOf({ state }: BatchItem): readonly AnalyzedFace[] | undefined {
-  return state.name === "done" ? (state.analysis.faces ?? []) : undefined;
+function facesOf({ state }: BatchItem): readonly Face[] | undefined {
+  return state.name === "done" ? state.analysis.faces : undefined;
 }
 
 function photoCells(item: BatchItem): Cell[] {

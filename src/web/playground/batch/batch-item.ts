@@ -1,5 +1,5 @@
 import type { Size } from "../../photos/geometry.ts";
-import type { Analysis } from "./analysis.ts";
+import type { Analysis } from "../responses.ts";
 
 /** Why a photo of a batch failed. */
 export interface ItemError {

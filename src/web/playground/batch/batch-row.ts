@@ -1,6 +1,7 @@
 import { make, makeButton } from "../../site/elements.ts";
 import { plural } from "../../site/words.ts";
-import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
+import { ageText, genderText } from "../faces.ts";
+import type { Face } from "../responses.ts";
 import type { BatchItem } from "./batch-item.ts";
 
 /** More faces than this are only counted. */
@@ -39,12 +40,12 @@ function describe({ state }: BatchItem): (Node | string)[] {
     const { message, code } = state.error;
     return [message, ...(code ? [" ", make("code", {}, code)] : [])];
   }
-  const faces = state.analysis.faces ?? [];
+  const faces = state.analysis.faces;
   if (faces.length === 0) return ["No face found"];
   return [make("strong", {}, plural(faces.length, "face")), ...describeFaces(faces)];
 }
 
-function describeFaces(faces: readonly AnalyzedFace[]): (Node | string)[] {
+function describeFaces(faces: readonly Face[]): (Node | string)[] {
   const vector = faces[0]?.embedding;
   if (vector) return [`, ${vector.values.length} numbers each`];
   const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) => {
@@ -66,7 +67,7 @@ function describeFaces(faces: readonly AnalyzedFace[]): (Node | string)[] {
 /** Adds the confidence of a value in whole percent: `female (97%)`. */
 function withConfidence(
   value: string | undefined,
-  estimate: { readonly confidence?: number } | undefined,
+  estimate: { readonly confidence: number } | undefined,
 ): string | undefined {
   return value && `${value} (${Math.floor(100 * (estimate?.confidence ?? 0))}%)`;
 }

@@ -1,5 +1,5 @@
 import { RequestError } from "../../site/request-error.ts";
-import type { Analysis } from "./analysis.ts";
+import type { Analysis } from "../responses.ts";
 import type { BatchItem, ItemState } from "./batch-item.ts";
 import { reactionTo } from "./failure-policy.ts";
 

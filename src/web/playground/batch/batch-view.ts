@@ -170,7 +170,7 @@ function drawBatch(description: string) {
 function summaryText(items: readonly BatchItem[]): string {
   const { done, failed } = countItems(items);
   const faces = items.reduce(
-    (count, { state }) => count + (state.name === "done" ? (state.analysis.faces?.length ?? 0) : 0),
+    (count, { state }) => count + (state.name === "done" ? state.analysis.faces.length : 0),
     0,
   );
   const parts = [`${done + failed} of ${plural(items.length, "photo")}`, plural(faces, "face")];

@@ -1,35 +1,10 @@
 import { byId } from "../../site/elements.ts";
-import { capitalize } from "../../site/words.ts";
 import { ATTRIBUTES_CAVEAT } from "../faces.ts";
-import type { Offer } from "../offer.ts";
-import type { OperationName } from "../operations.ts";
-import type { Store } from "../store.ts";
+import { describeOperation } from "../offer.ts";
+import { OPERATIONS } from "../operations.ts";
+import type { State, Store } from "../store.ts";
 import { askForUserId } from "../user-id.ts";
 import type { Batch, BatchActions } from "./batch-view.ts";
-
-/** What a batch returns of each face. */
-interface BatchContent {
-  readonly description: string;
-  /** Empty for the default. */
-  readonly features: readonly string[];
-}
-
-const VECTORS: BatchContent = {
-  description: "A vector of every face.",
-  features: ["FEATURE_EMBEDDING", "FEATURE_QUALITY"],
-};
-
-function attributesIn({ has }: Offer): BatchContent {
-  const parts = [
-    ...(has("landmarks") ? ["landmarks"] : []),
-    ...(has("attributes") ? ["age range and gender"] : []),
-  ];
-  const caveat = has("attributes") ? ` ${ATTRIBUTES_CAVEAT}` : "";
-  return {
-    description: `${capitalize(parts.join(", ") || "the box")} of every face.${caveat}`,
-    features: [],
-  };
-}
 
 /** Returns a function that adds photos to the batch of the page, and creates it first if there is none. */
 export function createBatchOpener(
@@ -38,11 +13,12 @@ export function createBatchOpener(
 ): (files: readonly File[], notes: readonly string[]) => void {
   let batch: Promise<Batch> | undefined;
   // A batch keeps what it returns, also if the user selects another operation meanwhile.
-  const actionsFor = (operation: OperationName): BatchActions => {
-    const { description, features } =
-      operation === "get_face_vec" ? VECTORS : attributesIn(store.state.offer);
+  const actionsFor = ({ offer, operation }: State): BatchActions => {
+    const name = operation === "embedding" ? operation : "attributes";
+    const features = offer.permitted(OPERATIONS[name].features);
+    const caveat = features.includes("FEATURE_ATTRIBUTES") ? ` ${ATTRIBUTES_CAVEAT}` : "";
     return {
-      description,
+      description: describeOperation(name, offer) + caveat,
       settings: () => ({ userId: store.state.userId, mayScale: store.state.mayScale, features }),
       open: (file) => {
         openPhoto(file);
@@ -51,17 +27,20 @@ export function createBatchOpener(
       requireUserId: askForUserId,
       onClosed: () => {
         batch = undefined;
+        store.update({ behindBatch: undefined });
       },
     };
   };
   return (files, notes) => {
-    const actions = actionsFor(store.state.operation);
+    const actions = actionsFor(store.state);
+    store.update({ behindBatch: { outcome: store.state.outcome } });
     // Few visitors need it, so it is not part of the first load.
     batch ??= import("./batch-view.ts").then(({ createBatch }) => createBatch(actions));
     batch
       .then((opened) => opened.add(files, notes))
       .catch((error: unknown) => {
         batch = undefined;
+        store.update({ behindBatch: undefined });
         reportError(error);
       });
   };

@@ -1,74 +1,75 @@
-// The measured rate of false matches of adults, as in models/calibration.json, and the confidence of a distance. The page computes
-// them itself, so that the threshold can be moved without a request. A test compares both with the service.
+// The measured rates of errors. The page computes them itself, so that the threshold can be moved without a request. A
+// test compares them with the service and with the accuracy report.
+import CALIBRATION from "../../../../models/calibration.json" with { type: "json" };
 
 /** Distances below this are a match, unless a request asks for another threshold (spec, 2.2). */
 export const MATCH_DISTANCE = 0.5;
 /** The largest possible distance. */
 export const MAX_DISTANCE = 0.9;
 
-/** The confidence at the match distance (spec, 2.3). */
-const MATCH_CONFIDENCE = 0.6;
-/** Slopes of the log-odds over the distance, below and above the match distance. */
-const STEEPNESS = { match: 42, mismatch: 51 };
+const { distances, populations } = CALIBRATION;
 
-/** The identity of the networks with which the curve was measured. */
-export const CURVE_MODEL = "sface-26e7008adb0f";
+/** The thresholds for which there are rates. */
+export const MIN_THRESHOLD = distances[0]!;
+export const MAX_THRESHOLD = distances.at(-1)!;
 
-/** The share of pairs of different adults that are closer than a distance, by increasing distance. */
-// biome-ignore format: a table
-const CURVE: readonly (readonly [distance: number, falseMatchRate: number])[] = [
-  [0.4, 4.845e-08],
-  [0.41, 1.34e-07],
-  [0.42, 3.669e-07],
-  [0.43, 9.918e-07],
-  [0.44, 2.64e-06],
-  [0.45, 6.9e-06],
-  [0.46, 1.767e-05],
-  [0.47, 4.42e-05],
-  [0.48, 0.0001262],
-  [0.49, 0.0002384],
-  [0.5, 0.0005777],
-  [0.51, 0.001273],
-  [0.52, 0.002673],
-  [0.53, 0.005511],
-  [0.54, 0.01098],
-  [0.55, 0.02107],
-  [0.56, 0.03917],
-  [0.57, 0.06782],
-  [0.58, 0.1127],
-  [0.59, 0.1765],
-  [0.6, 0.2634],
-];
-/** Rates below this distance are estimated, because too few pairs were that close. */
-const MIN_MEASURED_DISTANCE = 0.48;
+/** Who a population of the API is, and the curve of its false matches. */
+const POPULATIONS = {
+  POPULATION_AGE_0_TO_2: { people: "children of up to 2", curve: populations.age0To2 },
+  POPULATION_AGE_3_TO_9: { people: "children of 3 to 9", curve: populations.age3To9 },
+  POPULATION_AGE_10_TO_19: { people: "people of 10 to 19", curve: populations.age10To19 },
+  POPULATION_WOMEN_20_TO_59: { people: "women of 20 to 59", curve: populations.women20To59 },
+  POPULATION_MEN_20_TO_59: { people: "men of 20 to 59", curve: populations.men20To59 },
+  POPULATION_WOMEN_60_AND_OLDER: { people: "women of 60 and older", curve: populations.women60Up },
+  POPULATION_MEN_60_AND_OLDER: { people: "men of 60 and older", curve: populations.men60Up },
+  POPULATION_ADULTS: { people: "adults", curve: populations.adults },
+  POPULATION_AGE_10_AND_OLDER: { people: "people of 10 and older", curve: populations.age10Up },
+};
 
-/** The thresholds for which there is a rate. */
-export const MIN_THRESHOLD = CURVE[0]![0];
-export const MAX_THRESHOLD = CURVE.at(-1)![0];
+/** The share of pairs of photos of one person that are farther apart than each distance: bench/results/accuracy.md. */
+const MISSED_MATCHES = {
+  distances: [0.4, 0.44, 0.46, 0.48, 0.5, 0.52, 0.54, 0.56, 0.6],
+  rates: [0.21, 0.056, 0.03, 0.02, 0.014, 0.014, 0.008, 0.004, 0.002],
+};
 
-/** The rate of false matches at a threshold. */
-export interface FalseMatchRate {
-  /** The share of pairs of different people that match, 0 to 1. */
-  readonly rate: number;
+/** How often a threshold errs. */
+export interface ErrorRates {
+  /** The share of pairs of different people of the population that match. */
+  readonly falseMatches: number;
+  /** Whether that is an estimate, because too few pairs were that close. */
   readonly isEstimated: boolean;
+  /** For whom it holds. */
+  readonly people: string;
+  /** The share of pairs of one person that do not match. */
+  readonly missedMatches: number;
 }
 
-/** Returns the rate at a threshold within the curve. Between two points the logarithm of the rate is interpolated. */
-export function falseMatchRateAt(threshold: number): FalseMatchRate {
+/** Returns the rates at a threshold within the curves; undefined for another model than the measured one. */
+export function errorRatesAt(threshold: number, population: string, model: string): ErrorRates | undefined {
+  if (model !== CALIBRATION.model || !(population in POPULATIONS)) return undefined;
+  const { people, curve } = POPULATIONS[population as keyof typeof POPULATIONS];
+  return {
+    falseMatches: interpolate({ distances, rates: curve.rates }, threshold),
+    isEstimated: threshold < curve.measuredFrom,
+    people,
+    missedMatches: interpolate(MISSED_MATCHES, threshold),
+  };
+}
+
+interface Curve {
+  readonly distances: readonly number[];
+  readonly rates: readonly number[];
+}
+
+/** Between two points the logarithm of the rate is interpolated. */
+function interpolate({ distances, rates }: Curve, threshold: number): number {
   const next = Math.max(
     1,
-    CURVE.findIndex(([distance]) => distance >= threshold),
+    distances.findIndex((distance) => distance >= threshold),
   );
-  const [[low, lowRate], [high, highRate]] = [CURVE[next - 1]!, CURVE[next]!];
-  const share = (threshold - low) / (high - low);
-  return { rate: lowRate * (highRate / lowRate) ** share, isEstimated: threshold < MIN_MEASURED_DISTANCE };
-}
-
-/** Returns the probability that two faces are the same person, if both answers are equally likely beforehand. */
-export function confidenceAt(distance: number): number {
-  const slope = distance < MATCH_DISTANCE ? STEEPNESS.match : STEEPNESS.mismatch;
-  const odds = (MATCH_CONFIDENCE / (1 - MATCH_CONFIDENCE)) * Math.exp(slope * (MATCH_DISTANCE - distance));
-  return odds / (1 + odds);
+  const [low, high] = [rates[next - 1]!, rates[next]!];
+  const share = (threshold - distances[next - 1]!) / (distances[next]! - distances[next - 1]!);
+  return low * (high / low) ** share;
 }
 
 /** Writes a confidence in percent. It is never certain, so neither 0% nor 100%. */

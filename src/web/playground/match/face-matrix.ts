@@ -1,8 +1,8 @@
+import type { Box } from "../../photos/geometry.ts";
 import { make, makeButton, visuallyHidden } from "../../site/elements.ts";
 import { drawThumbnail } from "../face-row.ts";
-import type { Face } from "../faces.ts";
 import type { Photo } from "../photo.ts";
-import type { Rectangle } from "../responses.ts";
+import type { Face } from "../responses.ts";
 
 /** More faces of a photo than this are not shown. */
 export const MAX_FACES = 20;
@@ -22,14 +22,14 @@ export interface FaceMatrix {
   readonly columns: MatrixSide;
   /** The distance of a face of the rows and a face of the columns, by their indexes. */
   distance(row: number, column: number): number;
-  onSelect(row: Rectangle, column: Rectangle): void;
+  onSelect(row: Box, column: Box): void;
 }
 
 /** A drawn matrix. */
 export interface DrawnMatrix {
   readonly element: HTMLElement;
   /** Marks the pairs that match, and the pair that was compared. */
-  update(threshold: number, compared: (row: Rectangle, column: Rectangle) => boolean): void;
+  update(threshold: number, compared: (row: Box, column: Box) => boolean): void;
 }
 
 /** Draws the distances of all faces of one photo to all faces of another as a table, which scrolls in its own box. */
@@ -41,7 +41,7 @@ export function drawMatrix({ rows, columns, distance, onSelect }: FaceMatrix): D
     const values = shownColumns.map((column, c) => {
       const text = distance(r, c).toFixed(3);
       const mark = make("span", { class: "mark", "aria-hidden": "true" });
-      const button = makeButton(text, () => onSelect(row.face.rectangle, column.face.rectangle));
+      const button = makeButton(text, () => onSelect(row.face.box, column.face.box));
       button.append(mark);
       const cell = make("td", {}, button);
       cells.push({ cell, at: [r, c] });
@@ -75,7 +75,7 @@ export function drawMatrix({ rows, columns, distance, onSelect }: FaceMatrix): D
         const button = cell.querySelector("button")!;
         cell.classList.toggle("match", isMatch);
         button.querySelector(".mark")!.textContent = isMatch ? " ✓" : "";
-        button.setAttribute("aria-pressed", String(compared(row.face.rectangle, column.face.rectangle)));
+        button.setAttribute("aria-pressed", String(compared(row.face.box, column.face.box)));
         button.setAttribute(
           "aria-label",
           `${rows.name}, face ${row.number} and ${columns.name}, face ${column.number}: distance ${value.toFixed(3)}, ${isMatch ? "match" : "no match"}`,

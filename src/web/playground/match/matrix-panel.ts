@@ -1,12 +1,12 @@
+import type { Box } from "../../photos/geometry.ts";
 import { PhotoError } from "../../photos/open-photo.ts";
 import { actionRow, make, makeButton } from "../../site/elements.ts";
 import { RequestError } from "../../site/request-error.ts";
-import { isSameFace, mergeFaces } from "../faces.ts";
+import { findFace, isSameFace, mergeFaces } from "../faces.ts";
 import type { Photo } from "../photo.ts";
-import type { Rectangle } from "../responses.ts";
-import type { Success } from "../send.ts";
+import type { Comparison, Face } from "../responses.ts";
 import { type Store, updateSlot } from "../store.ts";
-import { distanceOf, type EmbeddedFace, embedFaces } from "./embeddings.ts";
+import { distanceOf, embedFaces } from "./embeddings.ts";
 import { type DrawnMatrix, drawMatrix, MAX_FACES, type MatrixSide } from "./face-matrix.ts";
 
 type Pair<Item> = readonly [Item, Item];
@@ -14,28 +14,27 @@ type Pair<Item> = readonly [Item, Item];
 /** The matrix of all faces of two photos, which is drawn when the user asks for it. */
 export class MatrixPanel {
   readonly #store: Store;
-  readonly #onSelect: (boxes: Pair<Rectangle>) => void;
+  readonly #onSelect: (boxes: Pair<Box>) => void;
   /** The faces by photo, so that another pair of the same photos needs no request. */
-  readonly #faces = new WeakMap<HTMLImageElement, readonly EmbeddedFace[]>();
+  readonly #faces = new WeakMap<HTMLImageElement, readonly Face[]>();
   #root = make("div", {});
-  #outcome: Success | undefined;
+  #response: Comparison | undefined;
   #matrix: DrawnMatrix | undefined;
   #threshold = 0;
   #loading: AbortController | undefined;
   /** The numbers of the faces in the drawn matrix. */
   #numbers = "";
 
-  constructor(store: Store, onSelect: (boxes: Pair<Rectangle>) => void) {
+  constructor(store: Store, onSelect: (boxes: Pair<Box>) => void) {
     this.#store = store;
     this.#onSelect = onSelect;
   }
 
   /** Draws the matrix if the faces of both photos are known, otherwise a button that finds them. */
-  draw(outcome: Success, threshold: number): HTMLElement[] {
+  draw(response: Comparison): HTMLElement[] {
     this.#loading?.abort();
     const hadFocus = this.#root.contains(document.activeElement);
-    this.#outcome = outcome;
-    this.#threshold = threshold;
+    this.#response = response;
     this.#matrix = undefined;
     this.#root = make("div", { class: "matrix-panel hides-empty" });
     if (this.#embedded()) this.#show();
@@ -45,17 +44,21 @@ export class MatrixPanel {
     return [this.#root];
   }
 
-  /** Draws the matrix again if the faces on the photos have other numbers now. */
-  refresh(): void {
+  /** Shows the threshold and the numbers of the faces on the photos as they are now. */
+  update(threshold: number): void {
     const embedded = this.#matrix && this.#embedded();
     if (embedded && this.#numbersOf(embedded) !== this.#numbers) this.#show();
+    else if (!this.#root.hasChildNodes() && this.#isGroup()) this.#offer();
+    this.#threshold = threshold;
+    this.#mark();
   }
 
-  update(threshold: number): void {
-    this.#threshold = threshold;
-    const used =
-      this.#outcome?.response.data.detail.images.map(({ faces }) => faces[0]?.face_rectangle) ?? [];
-    this.#matrix?.update(threshold, (row, column) => isSameFace(used[0], row) && isSameFace(used[1], column));
+  /** Marks the pairs that match, and the pair that was compared. */
+  #mark(): void {
+    const { sourceBox, matches = [] } = this.#response ?? {};
+    const isCompared = (row: Box, column: Box) =>
+      isSameFace(sourceBox, row) && isSameFace(matches[0]?.box, column);
+    this.#matrix?.update(this.#threshold, isCompared);
   }
 
   #focus(selector: string): void {
@@ -67,7 +70,7 @@ export class MatrixPanel {
     return first.photo && second.photo && [first.photo, second.photo];
   }
 
-  #embedded(): Pair<readonly EmbeddedFace[]> | undefined {
+  #embedded(): Pair<readonly Face[]> | undefined {
     const faces = this.#photos()?.map(({ image }) => this.#faces.get(image));
     return faces?.[0] && faces[1] && [faces[0], faces[1]];
   }
@@ -75,9 +78,8 @@ export class MatrixPanel {
   /** A photo with several faces makes a matrix worth while. The page does not have the photo of a URL. */
   #isGroup(): boolean {
     if (this.#photos()?.some(({ url }) => url)) return false;
-    const found = this.#outcome?.response.data.detail.images.map(({ faces_found }) => faces_found) ?? [];
-    const known = this.#photos()?.map(({ faces }) => faces.length) ?? [];
-    return Math.max(...found, ...known) > 1;
+    const counts = this.#photos()?.map(({ faces }) => faces.length) ?? [];
+    return Math.max(...counts) > 1;
   }
 
   #offer(problem = ""): void {
@@ -127,7 +129,7 @@ export class MatrixPanel {
     this.#matrix = drawMatrix({
       rows,
       columns,
-      distance: (row, column) => distanceOf(embedded[0][row]!.vector, embedded[1][column]!.vector),
+      distance: (row, column) => distanceOf(embedded[0][row]!, embedded[1][column]!),
       onSelect: (row, column) => this.#onSelect([row, column]),
     });
     const hint = `Rows are photo 1, columns photo 2. ✓ marks distances below the threshold. Press a distance to compare this pair.`;
@@ -136,37 +138,30 @@ export class MatrixPanel {
       this.#matrix.element,
       make("p", { class: "hint" }, hint, ...leftOut([rows, columns])),
     );
-    this.update(this.#threshold);
+    this.#mark();
   }
 
-  #numbersOf(embedded: Pair<readonly EmbeddedFace[]>): string {
+  #numbersOf(embedded: Pair<readonly Face[]>): string {
     const sides = embedded.map((faces, slot) => this.#side(slot, faces));
     return JSON.stringify(sides.map(({ faces }) => faces.map(({ number }) => number)));
   }
 
   /** Numbers the faces on the photo as well, so that the headers of the table can refer to them. */
-  #markFaces(slot: number, embedded: readonly EmbeddedFace[]): void {
+  #markFaces(slot: number, embedded: readonly Face[]): void {
     const photo = this.#store.state.slots[slot]?.photo;
     if (!photo) return;
-    const hasNew = embedded.some(
-      ({ face }) => !photo.faces.some(({ rectangle }) => isSameFace(rectangle, face.rectangle)),
-    );
-    if (!hasNew) return;
-    const faces = mergeFaces(
-      photo.faces,
-      embedded.map(({ face }) => face),
-    );
+    if (embedded.every(({ box }) => findFace(photo.faces, box))) return;
+    const faces = mergeFaces(photo.faces, embedded);
     updateSlot(this.#store, slot, { photo: { ...photo, faces } });
   }
 
-  #side(slot: number, embedded: readonly EmbeddedFace[]): MatrixSide {
+  #side(slot: number, embedded: readonly Face[]): MatrixSide {
     const photo = this.#store.state.slots[slot]!.photo!;
-    const numberOf = (box: Rectangle) =>
-      photo.faces.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1;
+    const numberOf = ({ box }: Face) => photo.faces.findIndex((face) => isSameFace(face.box, box)) + 1;
     return {
       photo,
       name: `Photo ${slot + 1}`,
-      faces: embedded.map(({ face }, i) => ({ face, number: numberOf(face.rectangle) || i + 1 })),
+      faces: embedded.map((face, i) => ({ face, number: numberOf(face) || i + 1 })),
     };
   }
 }

@@ -1,86 +1,64 @@
 import { actionRow, make, makeButton } from "../../site/elements.ts";
-import { shareText } from "../../site/rates.ts";
-import { readFromAddress, writeToAddress } from "../address.ts";
+import type { Comparison, FaceMatch } from "../responses.ts";
 import { drawScale } from "../scale.ts";
-import {
-  CURVE_MODEL,
-  falseMatchRateAt,
-  MATCH_DISTANCE,
-  MAX_DISTANCE,
-  MAX_THRESHOLD,
-  MIN_THRESHOLD,
-} from "./curve.ts";
+import { MATCH_DISTANCE, MAX_DISTANCE, MAX_THRESHOLD, MIN_THRESHOLD } from "./curve.ts";
+import { judge, ratesText } from "./verdict.ts";
 
-const STEP = 0.005;
+/** As exact as the distances of the API. */
+const STEP = 0.01;
 
-/**
- * Creates the threshold that the user sets. It stays as it is from one result to the next. `onChange` is called when the
- * user moves it.
- */
-export function createThreshold(onChange: () => void) {
-  let value = thresholdFrom(readFromAddress("threshold"));
+/** The drawn threshold. */
+export interface ThresholdControl {
+  readonly element: HTMLElement;
+  update(threshold: number): void;
+}
+
+/** Draws the distance of a match on its scale, the threshold that the user moves, and what it means. */
+export function drawThreshold(
+  response: Comparison,
+  match: FaceMatch,
+  onChange: (threshold: number) => void,
+): ThresholdControl {
+  const scale = make("div", {});
+  const explanation = make("p", { class: "hint", id: "threshold-explanation" });
+  const slider = make("input", {
+    id: "threshold",
+    type: "range",
+    min: MIN_THRESHOLD,
+    max: MAX_THRESHOLD,
+    step: STEP,
+    "aria-describedby": "threshold-explanation",
+  });
+  // Not an output element: the slider itself announces its value.
+  const value = make("span", { class: "threshold-value" });
+  const reset = makeButton(`Reset to ${MATCH_DISTANCE}`, () => {
+    onChange(MATCH_DISTANCE);
+    slider.focus();
+  });
+  slider.addEventListener("input", () => onChange(Number(slider.value)));
+  const label = make("label", { for: "threshold" }, "Threshold");
+  const element = make(
+    "div",
+    { class: "threshold-control small" },
+    scale,
+    make("div", { class: "threshold-line" }, label, slider, value),
+    explanation,
+    make("p", { class: "hint" }, CONFIDENCE),
+    // In a line of its own, so that the slider does not change its size while it is moved.
+    actionRow(reset),
+  );
   return {
-    get value() {
-      return value;
-    },
-    /** Draws a distance, made by networks with this identity, on its scale, and the slider. */
-    draw(distance: number, model: string) {
-      const scale = make("div", {});
-      const explanation = make("p", { class: "hint", id: "threshold-explanation" });
-      const slider = make("input", {
-        id: "threshold",
-        type: "range",
-        min: MIN_THRESHOLD,
-        max: MAX_THRESHOLD,
-        step: STEP,
-        value,
-        "aria-describedby": "threshold-explanation",
-      });
-      // Not an output element: the slider itself announces its value.
-      const verdict = make("span", { class: "threshold-value" });
-      const reset = makeButton(`Reset to ${MATCH_DISTANCE}`, () => {
-        set(MATCH_DISTANCE);
-        slider.focus();
-      });
-      const update = () => {
-        const range = { max: MAX_DISTANCE, threshold: value, matchSide: "below" } as const;
-        scale.replaceChildren(drawScale({ name: "Distance", value: distance, ...range }));
-        verdict.textContent = `${value.toFixed(3)}: ${distance < value ? "match" : "no match"}`;
-        explanation.textContent = explain(value, model);
-        slider.setAttribute("aria-valuetext", verdict.textContent);
-        reset.hidden = value === MATCH_DISTANCE;
-      };
-      const set = (next: number) => {
-        value = next;
-        writeToAddress("threshold", value === MATCH_DISTANCE ? undefined : String(value));
-        slider.value = String(next);
-        update();
-        onChange();
-      };
-      slider.addEventListener("input", () => set(Number(slider.value)));
-      update();
-      const label = make("label", { for: "threshold" }, "Threshold");
-      return make(
-        "div",
-        { class: "threshold-control small" },
-        scale,
-        make("div", { class: "threshold-line" }, label, slider, verdict),
-        explanation,
-        // In a line of its own, so that the slider does not change its size while it is moved.
-        actionRow(reset),
-      );
+    element,
+    update(threshold) {
+      slider.value = String(threshold);
+      scale.replaceChildren(drawScale(match.distance, threshold, MAX_DISTANCE));
+      value.textContent = threshold.toFixed(2);
+      slider.setAttribute("aria-valuetext", `${value.textContent}: ${judge(match, threshold).text}`);
+      explanation.textContent = ratesText(response, match, threshold);
+      reset.hidden = threshold === MATCH_DISTANCE;
     },
   };
 }
 
-function thresholdFrom(text: string | undefined): number {
-  const value = Number(text);
-  return value >= MIN_THRESHOLD && value <= MAX_THRESHOLD ? value : MATCH_DISTANCE;
-}
-
-function explain(threshold: number, model: string): string {
-  if (model !== CURVE_MODEL) return "The rate of false matches was not measured for this model.";
-  const { rate, isEstimated } = falseMatchRateAt(threshold);
-  const source = isEstimated ? "estimated" : "measured";
-  return `At this threshold, ${shareText(rate, "pairs of different adults")} match by mistake (${source}); children and older people more often.`;
-}
+const CONFIDENCE =
+  "The confidence is how likely both faces are one person, if that is as likely beforehand as that they are two. It is 60% at a distance of 0.5.";

@@ -1,6 +1,7 @@
 import { PERMISSION_NAMES, type Permission } from "../../permissions.ts";
 import { PAGES } from "../page-table.ts";
 import { isPageOff, operationsWithout } from "../switched-off.ts";
+import { reporting } from "./elements.ts";
 import { callService } from "./request.ts";
 import { onKeyChange, readUserId } from "./session.ts";
 import { readFromTab, storeInTab } from "./tab-storage.ts";
@@ -48,18 +49,19 @@ const KNOWN_OFF = "off";
  * the links to pages that have nothing to show. Until that is known, it hides what the page before this one did. A key
  * that changes what is switched off reloads the page, because pages build their forms only once.
  */
-export async function hideSwitchedOff(): Promise<void> {
+export function hideSwitchedOff(): void {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);
   hideParts(sheet, readFromTab(KNOWN_OFF) ?? "");
-  const off = await readOff();
-  hideParts(sheet, off);
-  const compare = async () => {
-    if ((await readOff()) !== off) location.reload();
-  };
-  onKeyChange(() => {
-    compare().catch(reportError);
+  const hidden = readOff().then((off) => {
+    hideParts(sheet, off);
+    return off;
   });
+  const reloadIfOther = reporting(async () => {
+    const off = await hidden;
+    if ((await readOff()) !== off) location.reload();
+  });
+  onKeyChange(reloadIfOther);
 }
 
 /** Fetches what is switched off, and remembers it for the next page. */

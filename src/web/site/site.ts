@@ -18,10 +18,10 @@ export async function mountSite(): Promise<{ readonly hasNewUserId: boolean }> {
   });
   mountFooter();
   mountKeyControl();
-  hideSwitchedOff().catch(reportError);
   const hasNewUserId = linkedUserId !== "" && (linkedUserId === readUserId() || (await askToUseLink()));
   // A key that comes with a link is never remembered by itself.
   if (hasNewUserId && linkedUserId !== readUserId()) storeUserId(linkedUserId, false);
+  hideSwitchedOff();
   return { hasNewUserId };
 }
 

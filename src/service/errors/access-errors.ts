@@ -52,6 +52,7 @@ export const ACCESS_ERRORS = {
       title: "You have no active subscription.",
       text: "Ask the operator of this service to renew it.",
     },
+    galleries: { text: "Ask the operator of this service to renew it." },
   }),
   quotaSpent: row("4004", Code.ResourceExhausted, 429, {
     text: "The monthly quota of requests is used up.",
@@ -62,6 +63,7 @@ export const ACCESS_ERRORS = {
     remedy:
       "Wait for the next month, or ask the operator for a larger plan. `RateLimit-Reset` says in how many seconds the month ends.",
     playground: { text: "Wait for the next month, or ask the operator for a larger plan." },
+    galleries: { text: "Wait for the next month, or ask the operator for a larger plan." },
   }),
   tooManyRequests: row("4005", Code.ResourceExhausted, 429, {
     text: "Too many requests were sent in a short time.",
@@ -73,6 +75,7 @@ export const ACCESS_ERRORS = {
       "The user sends more requests per second than the plan allows, or an address had too many failed logins.",
     remedy: RETRY_LATER,
     playground: { text: "Wait a moment before the next request." },
+    galleries: { text: "Wait a moment, then try again." },
   }),
   tooManyInFlight: row("4006", Code.ResourceExhausted, 429, {
     text: "Too many requests of this user are in progress.",
@@ -87,6 +90,7 @@ export const ACCESS_ERRORS = {
       title: "You have too many requests in progress.",
       text: "Wait until your other requests have finished.",
     },
+    galleries: { text: "Wait until your other requests have finished." },
   }),
   noAdminKey: row("4007", Code.Unauthenticated, 401, {
     text: "The request has no valid admin key as a Bearer token.",

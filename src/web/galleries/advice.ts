@@ -6,6 +6,13 @@ const TEXTS: Readonly<Record<string, { readonly title?: string; readonly text?: 
 
 /** What happened, and what the user can do. */
 export function errorText({ message, facts }: RequestError): string {
-  const { title = message, text } = TEXTS[facts.code ?? ""] ?? {};
+  const { title = message, text = adviceWithoutCode(facts) } = TEXTS[facts.code ?? ""] ?? {};
   return text ? `${title} ${text}` : title;
+}
+
+/** What to do about an error that the service did not write. */
+function adviceWithoutCode({ kind, status }: RequestError["facts"]): string {
+  if (kind === "unreachable") return "Check that you are connected to it.";
+  if (kind !== "proxy") return "";
+  return status === 413 ? "Make the file smaller." : "The service may be restarting. Try again shortly.";
 }

@@ -1,11 +1,15 @@
 import { byId, make, reporting } from "../site/elements.ts";
 import { readUserId } from "../site/session.ts";
 import { plural } from "../site/words.ts";
-import { failureText, isCancelled } from "./failure.ts";
+import { isCancelled } from "./failure.ts";
 import { type Gallery, listGalleries } from "./gallery-api.ts";
+import { showProblem } from "./problem.ts";
 
-/** Shows the user's galleries. They are links, so the selected one is in the address and survives a reload. */
-export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void) {
+/**
+ * Shows the user's galleries. They are links, so the selected one is in the address and survives a reload. `onRead`
+ * gets undefined as long as they are not known.
+ */
+export function mountGalleryList(onRead: (galleries: readonly Gallery[] | undefined) => void) {
   const list = byId("gallery-list", HTMLUListElement);
   const more = byId("more-galleries", HTMLButtonElement);
   const message = byId("list-message", HTMLParagraphElement);
@@ -18,6 +22,12 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
     list.replaceChildren(...galleries.map((gallery) => drawLink(gallery, selectedId)));
     more.hidden = nextPageToken === "";
   };
+  const clear = () => {
+    galleries = [];
+    nextPageToken = "";
+    draw();
+    onRead(undefined);
+  };
   const read = async (pageToken: string) => {
     reading.abort();
     reading = new AbortController();
@@ -27,10 +37,9 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
       ({ nextPageToken } = page);
       message.textContent = galleries.length === 0 ? "You have no gallery yet." : "";
     } catch (error) {
-      if (isCancelled(error)) return;
-      galleries = [];
-      nextPageToken = "";
-      message.textContent = failureText(error);
+      // What was read before stays.
+      if (!isCancelled(error)) showProblem(message, error, () => read(pageToken));
+      return;
     }
     draw();
     onRead(galleries);
@@ -41,16 +50,15 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
   );
 
   return {
-    /** Reads the list again. */
-    async refresh() {
-      if (readUserId() !== "") return read("");
+    /** Reads the list for another user. */
+    async start() {
       reading.abort();
-      galleries = [];
-      nextPageToken = "";
+      clear();
+      if (readUserId() !== "") return read("");
       message.textContent = "Enter your API key to see your galleries.";
-      draw();
-      onRead(galleries);
     },
+    /** Reads the list again. */
+    refresh: () => read(""),
     /** Marks the selected gallery. */
     mark(galleryId: string | undefined) {
       selectedId = galleryId;

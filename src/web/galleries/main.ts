@@ -19,8 +19,8 @@ let selectedId: string | undefined;
 let last = Promise.resolve();
 
 const list = mountGalleryList((galleries) => {
-  const isNew = readUserId() !== "" && galleries.length === 0;
-  create.hidden = readUserId() === "";
+  const isNew = galleries?.length === 0;
+  create.hidden = !galleries;
   if (isNew) create.open = true;
   byId("sample-offer", HTMLDivElement).hidden = !isNew;
 });
@@ -66,7 +66,7 @@ async function followAddress(): Promise<void> {
 /** Shows what belongs to the user of the session. */
 async function start(): Promise<void> {
   selectedId = undefined;
-  await list.refresh();
+  await list.start();
   if (readUserId() === "") await view.show(undefined);
   else await followAddress();
 }

@@ -1,9 +1,11 @@
 import { placeOver } from "../photos/draw-face.ts";
 import type { Box, Size } from "../photos/geometry.ts";
 import { actionRow, make, makeButton, visuallyHidden } from "../site/elements.ts";
+import { drawFacts } from "../site/facts.ts";
 import { shareText } from "../site/rates.ts";
 import { cropFace } from "./face-crop.ts";
 import { type Identification, type IdentifiedFace, MAX_DISTANCE, type PersonMatch } from "./gallery-api.ts";
+import { nameOf } from "./people-list.ts";
 
 /** What a search has found, and how to show it. */
 export interface IdentificationView {
@@ -57,10 +59,10 @@ export function drawIdentification({
 
 const STALE =
   "The database cannot be reached. Names are missing, recent changes may be missing, and somebody who was deleted may still appear.";
-const CANDIDATES_NOTICE = "These are candidates that a person must check, not a verdict.";
-const CANDIDATES_NOTICES: Readonly<Record<string, string>> = {
-  CANDIDATES_REASON_GALLERY_SIZE: `This gallery has more than 10,000 faces. ${CANDIDATES_NOTICE}`,
-  CANDIDATES_REASON_POPULATION: `In a gallery of this size, people like this one are mistaken for each other too often. ${CANDIDATES_NOTICE}`,
+const MUST_CHECK = "A person must check it.";
+const HINTS: Readonly<Record<string, string>> = {
+  CANDIDATES_REASON_GALLERY_SIZE: `Only a hint: this gallery has more than 10,000 faces. ${MUST_CHECK}`,
+  CANDIDATES_REASON_POPULATION: `Only a hint: in a gallery of this size, people like this one are mistaken for each other too often. ${MUST_CHECK}`,
 };
 
 const POPULATION_NAMES: Readonly<Record<string, string>> = {
@@ -73,29 +75,54 @@ const POPULATION_NAMES: Readonly<Record<string, string>> = {
   POPULATION_MEN_60_AND_OLDER: "men of 60 and older",
 };
 
+/** Draws the name, the verdict and the distance; the other numbers on demand. */
 function drawVerdict(
   identified: IdentifiedFace,
-  candidates: readonly PersonMatch[],
+  nearest: readonly PersonMatch[],
   number: number,
 ): HTMLElement[] {
-  const { matches, threshold, candidatesOnly, candidatesReason } = identified;
-  const [best] = matches;
-  const rule = make("p", { class: "hint" }, thresholdText(identified));
-  const face = visuallyHidden(`Face ${number}: `);
+  const { matches, threshold, candidatesOnly, candidatesReason = "" } = identified;
+  const [best, ...others] = matches;
   const numeral = make("span", { class: "numeral", "aria-hidden": "true" }, String(number));
-  if (best) {
-    const sign = candidatesOnly ? "Candidate: " : "";
+  const face = visuallyHidden(`Face ${number}: `);
+  const drawWho = (style: string, name: string) => make("p", { class: `who ${style}` }, numeral, face, name);
+  if (!best)
     return [
-      make("p", { class: "who known good" }, numeral, face, sign, nameOf(best)),
-      ...(candidatesReason ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? CANDIDATES_NOTICE)] : []),
-      drawPeople(matches, threshold, true),
-      rule,
+      drawWho("unknown", "Unknown"),
+      ...(nearest.length > 0
+        ? [
+            make("p", { class: "hint" }, "Nearest people, all above the threshold:"),
+            drawPeople(nearest, threshold, false),
+          ]
+        : [make("p", {}, "Nobody in this gallery is near enough.")]),
+      drawNumbers(identified),
     ];
-  }
-  const unknown = make("p", { class: "who unknown" }, numeral, face, "Unknown");
-  if (candidates.length === 0) return [unknown, rule];
-  const note = make("p", { class: "hint" }, "Nearest people, all above the threshold:");
-  return [unknown, note, drawPeople(candidates, threshold, false), rule];
+  const distance = `at distance ${distanceText(best)}`;
+  const also = others.length > 0 ? ` Also near enough: ${others.map(nameOf).join(", ")}.` : "";
+  return [
+    candidatesOnly ? drawWho("known", `Perhaps ${nameOf(best)}`) : drawWho("known good", nameOf(best)),
+    ...(candidatesOnly ? [drawNotice(HINTS[candidatesReason] ?? `Only a hint. ${MUST_CHECK}`)] : []),
+    make("p", {}, `${candidatesOnly ? "A candidate" : "A match"}, ${distance}.${also}`),
+    drawNumbers(identified, drawPeople(matches, threshold, true)),
+  ];
+}
+
+/** Draws what says how sure the verdict is. */
+function drawNumbers(
+  { threshold, falsePositiveRate, population }: IdentifiedFace,
+  ...people: readonly HTMLElement[]
+): HTMLElement {
+  const facts = [
+    ["A match is", `below ${threshold.toFixed(3)}`],
+    [
+      "Mistaken for somebody in a gallery of this size",
+      falsePositiveRate === undefined
+        ? "not measured at this threshold"
+        : `about ${shareText(falsePositiveRate, "strangers")}`,
+    ],
+    ["This holds for", POPULATION_NAMES[population] ?? "everybody"],
+  ] as const;
+  return make("details", {}, make("summary", {}, "How sure is this?"), ...people, drawFacts(facts));
 }
 
 /** Draws people with their distances, each with a bar that ends at the largest distance. */
@@ -107,10 +134,9 @@ function drawPeople(people: readonly PersonMatch[], threshold: number, isMatch: 
     return make(
       "li",
       { class: isMatch ? "match" : "no-match" },
-      // One person alone is named above already.
-      make("span", {}, isMatch && people.length === 1 ? "Distance" : nameOf(match)),
+      make("span", {}, nameOf(match)),
       bar,
-      make("span", { class: "figure" }, visuallyHidden("distance "), match.distance.toFixed(2)),
+      make("span", { class: "figure" }, visuallyHidden("distance "), distanceText(match)),
     );
   });
   return make("ul", { class: "plain-list candidates" }, ...rows);
@@ -120,17 +146,8 @@ function drawNotice(text: string): HTMLElement {
   return make("p", { class: "notice" }, text);
 }
 
-function thresholdText({ threshold, falsePositiveRate, population }: IdentifiedFace): string {
-  const people = POPULATION_NAMES[population] ?? "people";
-  const rate =
-    falsePositiveRate === undefined
-      ? "How often strangers are mistaken for somebody at this threshold was not measured."
-      : `Among ${people}, about ${shareText(falsePositiveRate, "strangers")} are mistaken for somebody in a gallery of this size.`;
-  return `A match needs a distance below ${threshold.toFixed(3)}. ${rate}`;
-}
-
-function nameOf({ displayName, personId }: PersonMatch): string {
-  return displayName || personId;
+function distanceText({ distance }: PersonMatch): string {
+  return distance.toFixed(2);
 }
 
 /** The people near a face in another search of the same photo. */

@@ -1,13 +1,21 @@
 import { createDropZone, onPastedImages } from "../photos/drop-zone.ts";
 import { closePhoto } from "../photos/open-photo.ts";
 import { byId, make, reporting } from "../site/elements.ts";
-import { failureText, isCancelled } from "./failure.ts";
+import { isCancelled } from "./failure.ts";
 import { type Identification, identifyFaces, MAX_DISTANCE } from "./gallery-api.ts";
 import { drawFaceBoxes, drawIdentification } from "./identified-faces.ts";
+import { showProblem } from "./problem.ts";
 import { openSentPhoto, type SentPhoto } from "./sent-photo.ts";
 
 /** How many people to show for each face. */
 const MAX_RESULTS = 3;
+
+/** A photo with boxes, and who is in it. */
+interface Shown {
+  readonly photo: SentPhoto;
+  readonly stage: HTMLElement;
+  readonly result: readonly HTMLElement[];
+}
 
 /** Binds "Who is this?". */
 export function mountIdentifyView() {
@@ -16,88 +24,85 @@ export function mountIdentifyView() {
   const status = byId("identify-status", HTMLParagraphElement);
   const cancel = byId("cancel-identify", HTMLButtonElement);
   let galleryId = "";
-  let shown: SentPhoto | undefined;
+  /** The last result, which comes back if the next search is cancelled. */
+  let last: Shown | undefined;
   let running: AbortController | undefined;
-  /** Counts what the view has shown, so that a photo that opens slowly does not replace a newer one. */
-  let version = 0;
 
-  const clear = () => {
-    version++;
+  const show = (shown?: Shown) => {
+    frame.replaceChildren(...(shown ? [shown.stage] : []));
+    result.replaceChildren(...(shown?.result ?? []));
+  };
+  const replaceLast = (shown?: Shown) => {
+    if (last && last.photo !== shown?.photo) closePhoto(last.photo);
+    last = shown;
+    show(last);
+  };
+  const stop = () => {
     running?.abort();
     running = undefined;
-    if (shown) closePhoto(shown);
-    shown = undefined;
     cancel.hidden = true;
     status.textContent = "";
-    frame.replaceChildren();
-    result.replaceChildren();
   };
-  /** Runs one call of which the page shows the progress. Returns undefined if it fails or is cancelled. */
-  const identify = async (photo: SentPhoto, maxDistance?: number): Promise<Identification | undefined> => {
-    running?.abort();
+  /** Runs work that the user can cancel. A newer run takes over the view. */
+  const run = async (work: (signal: AbortSignal) => Promise<void>, onRetry: () => unknown) => {
+    stop();
     const controller = new AbortController();
     running = controller;
     cancel.hidden = false;
-    status.textContent = "Sending…";
-    const onProgress = (share: number) => {
+    status.textContent = "Opening…";
+    try {
+      await work(controller.signal);
+      if (running === controller) stop();
+    } catch (error) {
       if (running !== controller) return;
-      status.textContent = share < 1 ? `Sending, ${Math.floor(100 * share)}%` : "Searching…";
+      stop();
+      // What cannot be opened is not shown either.
+      if (isCancelled(error) || frame.childElementCount === 0) show(last);
+      showProblem(status, error, onRetry);
+    }
+  };
+  const search = async (photo: SentPhoto, signal: AbortSignal, maxDistance?: number) => {
+    const onProgress = (share: number) => {
+      if (!signal.aborted)
+        status.textContent = share < 1 ? `Sending, ${Math.floor(100 * share)}%` : "Searching…";
     };
     const limits = { maxResults: MAX_RESULTS, ...(maxDistance !== undefined && { maxDistance }) };
-    let problem = "";
-    try {
-      const options = { signal: controller.signal, onProgress };
-      const { faces, ...rest } = await identifyFaces(galleryId, photo.file, limits, options);
-      return { ...rest, faces: faces.map((face) => ({ ...face, box: photo.toPhoto(face.box) })) };
-    } catch (error) {
-      problem = isCancelled(error) ? "Cancelled." : failureText(error);
-      return undefined;
-    } finally {
-      // A newer search has taken over the view.
-      if (running === controller) {
-        running = undefined;
-        cancel.hidden = true;
-        status.textContent = problem;
-      }
-    }
+    const { faces, ...rest } = await identifyFaces(galleryId, photo.file, limits, { signal, onProgress });
+    return { ...rest, faces: faces.map((face) => ({ ...face, box: photo.toPhoto(face.box) })) };
   };
-  const draw = (photo: SentPhoto, found: Identification, nearest?: Identification) => {
-    const showNearest = async () => {
-      const more = await identify(photo, MAX_DISTANCE);
-      if (more && shown === photo) draw(photo, found, more);
-    };
-    result.replaceChildren(
-      ...drawIdentification({
-        image: photo.image,
-        found,
-        nearest,
-        onShowNearest: showNearest,
-      }),
-    );
+  const draw = (photo: SentPhoto, stage: HTMLElement, found: Identification, nearest?: Identification) => {
+    const showNearest = () =>
+      run(
+        async (signal) => draw(photo, stage, found, await search(photo, signal, MAX_DISTANCE)),
+        showNearest,
+      );
+    const view = { image: photo.image, found, nearest, onShowNearest: showNearest };
+    replaceLast({ photo, stage, result: drawIdentification(view) });
     result.focus();
   };
-  const open = async (file: File) => {
-    clear();
-    const opened = version;
-    let photo: SentPhoto;
+  const identify = async (file: File, signal: AbortSignal) => {
+    show();
+    const photo = await openSentPhoto(file);
     try {
-      photo = await openSentPhoto(file);
+      photo.image.alt = `Photo ${photo.name}`;
+      const stage = make("div", { class: "stage" }, photo.image);
+      if (!signal.aborted) frame.replaceChildren(stage);
+      const found = await search(photo, signal);
+      stage.append(...drawFaceBoxes(photo, found.faces));
+      draw(photo, stage, found);
     } catch (error) {
-      if (opened === version) status.textContent = failureText(error);
-      return;
+      closePhoto(photo);
+      throw error;
     }
-    if (opened !== version) return closePhoto(photo);
-    shown = photo;
-    photo.image.alt = `Photo ${photo.name}`;
-    const stage = make("div", { class: "stage" }, photo.image);
-    frame.replaceChildren(stage);
-    const found = await identify(photo);
-    if (!found || shown !== photo) return;
-    stage.append(...drawFaceBoxes(photo, found.faces));
-    draw(photo, found);
   };
-  const openNow = reporting(open);
-  const openFirst = ([file]: readonly File[]) => file && openNow(file);
+  const open = reporting(
+    (file: File): Promise<void> =>
+      run(
+        (signal) => identify(file, signal),
+        () => open(file),
+      ),
+  );
+  const openFirst = ([file]: readonly File[]) => file && open(file);
 
   cancel.addEventListener("click", () => running?.abort());
   byId("identify-zone", HTMLDivElement).append(
@@ -114,10 +119,11 @@ export function mountIdentifyView() {
   return {
     /** Empties the view for another gallery, and cancels what is in progress. */
     show(id: string) {
-      clear();
+      stop();
+      replaceLast();
       galleryId = id;
     },
     /** Identifies the people in a photo. */
-    open: openNow,
+    open,
   };
 }

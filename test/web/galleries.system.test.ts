@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -125,8 +124,9 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     );
     expect(verdicts.join()).toContain("Ann <b>");
     expect(await result.textContent()).toContain(expected.faces[0]!.matches[0]!.distance.toFixed(2));
-    expect(await result.textContent()).toContain(`below ${expected.threshold.toFixed(3)}`);
-    expect(await result.textContent()).toMatch(/about 1 in [\d,]+ strangers are mistaken for somebody/);
+    expect(await result.textContent()).toContain(`below ${expected.faces[0]!.threshold.toFixed(3)}`);
+    expect(await result.textContent()).toMatch(/gallery of this size\s*about 1 in [\d,]+ strangers/);
+    expect(await result.locator("details[open]").count()).toBe(0);
     expect(await page.locator(".face-box").count()).toBe(3);
     expect(await result.locator(".no-match").count()).toBe(0);
 
@@ -171,12 +171,13 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.locator(".gallery-list").getByText("10,001 people").click();
     await person("p0").waitFor();
     expect(await page.locator(".person").count()).toBe(50);
-    await page.getByRole("button", { name: "Show more" }).click();
-    await expect.poll(() => page.locator(".person").count()).toBe(100);
+    await page.getByText("only the first 10,000 by id are listed and searched").waitFor();
     await enrol("Ann", await portrait(...ANN));
     await identify(await portrait(...ANN));
-    expect(await result.textContent()).toContain("candidates that a person must check, not a verdict");
-    expect(await result.locator(".who").first().textContent()).toContain("Candidate: Ann");
+    expect(await result.textContent()).toContain(
+      "Only a hint: this gallery has more than 10,000 faces. A person must check it.",
+    );
+    expect(await result.locator(".who").first().textContent()).toContain("Perhaps Ann");
   });
 
   test.skipIf(!hasPostgres)("says that an answer without the database may be stale", async () => {
@@ -198,49 +199,10 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.getByText("Galleries cannot be reached at the moment. Try again shortly.").first().waitFor();
   });
 
-  test("renames and deletes people, faces and galleries, and asks first", async () => {
-    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
+  test("renames and deletes a gallery, and asks first", async () => {
+    const { page, create, enrol } = await openGalleries(site.browser, site.service);
     await create("Changes");
-    await enrol("Ann", await portrait(...ANN), await portrait(3, 1));
-    await enrol("Bea", await portrait(3, 0));
-    await person("Ann").getByRole("button", { name: "Rename" }).click();
-    await page.keyboard.type("Anna");
-    await page.keyboard.press("Enter");
-    await person("Anna").waitFor();
-    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Rename Anna");
-
-    await person("Anna").getByText("2 faces").click();
-    await person("Anna")
-      .getByRole("button", { name: /^Delete Face/ })
-      .first()
-      .click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete face" }).click();
-    await person("Anna").getByText("1 face", { exact: false }).waitFor();
-    await page.getByText("2 people, 2 faces").waitFor();
-
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      person("Bea").getByRole("button", { name: "Export Bea" }).click(),
-    ]);
-    expect(JSON.parse(await readFile(await download.path(), "utf8"))).toMatchObject({
-      galleryId: "changes",
-      displayName: "Bea",
-      faces: [{ embedding: { model: MODEL } }],
-    });
-    await page.getByText("Bea is exported. The file is biometric data: protect it.").waitFor();
-
-    await person("Bea").getByRole("button", { name: "Delete Bea" }).click();
-    await page.keyboard.press("Enter");
-    expect(await page.getByRole("dialog").count()).toBe(0);
-    expect(await person("Bea").count()).toBe(1);
-    await person("Bea").getByRole("button", { name: "Delete Bea" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete person" }).click();
-    await person("Bea").waitFor({ state: "detached" });
-    expect((await client.listPeople({ galleryId: "changes" })).people).toMatchObject([
-      { displayName: "Anna" },
-    ]);
-
-    await page.locator("#rename-gallery").click();
+    await enrol("Ann", await portrait(...ANN));
     await page.locator("#rename-gallery").click();
     await page.keyboard.type("Renamed");
     await page.keyboard.press("Enter");
@@ -251,48 +213,6 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.locator("#gallery").waitFor({ state: "hidden" });
     await expect(client.getGallery({ galleryId: "changes" })).rejects.toThrow(/does not exist|no gallery/);
     await expect.poll(() => page.locator(".gallery-list").textContent()).not.toContain("Renamed");
-  });
-
-  test("shows as many people after a change as before, although their faces need several pages", async () => {
-    const galleryId = "many";
-    await client.createGallery({ galleryId });
-    const faces = testPeople(60 * 20, 5).map(({ values }, i) => ({
-      galleryId,
-      personId: `p${String(Math.floor(i / 20)).padStart(2, "0")}`,
-      faceId: `f${i % 20}`,
-      embedding: { values, model: MODEL },
-    }));
-    await client.importFaces(createAsyncIterable(faces));
-    const { page, person } = await openGalleries(site.browser, site.service);
-    await page.evaluate(`location.hash = "#gallery=${galleryId}"`);
-    await expect.poll(() => page.locator(".person").count()).toBe(50);
-    await page.locator("#more-people").click();
-    await expect.poll(() => page.locator(".person").count()).toBe(60);
-    await person("p07").getByRole("button", { name: "Rename" }).click();
-    await page.keyboard.type("Ann");
-    await page.keyboard.press("Enter");
-    await person("Ann").waitFor();
-    expect(await page.locator(".person").count()).toBe(60);
-  });
-
-  test("a name that is being typed survives the end of an enrolment", async () => {
-    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
-    await create("Typing");
-    await enrol("Ann", await portrait(...ANN));
-    await page.locator("#person-name").fill("Ann");
-    await page.getByText("Adds to Ann, who has 1 face.").waitFor();
-    await person("Ann").getByRole("button", { name: "Rename" }).click();
-    await page.keyboard.type("Anna");
-    await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(3, 1)]);
-    await page.locator(".person").getByText("2 faces").waitFor();
-    const field = page.getByLabel("New name of Ann");
-    expect(await field.inputValue()).toBe("Anna");
-    await expect.poll(() => field.evaluate((input) => input.matches(":focus"))).toBe(true);
-    await page.keyboard.press("Enter");
-    await person("Anna").getByText("2 faces").waitFor();
-    expect((await client.listPeople({ galleryId: "typing" })).people).toMatchObject([
-      { displayName: "Anna", faces: [{}, {}] },
-    ]);
   });
 
   test("exports a gallery as a file, and imports it into another one", async () => {
@@ -375,6 +295,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       await identify(sampleFile(3));
       await result.getByRole("button", { name: /nearest people/ }).click();
       await result.getByText("all above the threshold").first().waitFor();
+      await result.getByText("How sure is this?").first().click();
       await checkPage(page, `galleries-${name}`);
       await page.locator("#delete-gallery").click();
       await checkPage(page, `galleries-delete-${name}`);

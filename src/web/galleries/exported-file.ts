@@ -2,7 +2,7 @@ import { errorFromJson, type ResponseHead } from "../site/request-error.ts";
 
 /** From this size on, bytes are handed over to the browser, which keeps large files on disk. */
 const PART_BYTES = 4 * 1024 * 1024;
-/** The last line is within these bytes: a face has about 2 kB. */
+/** An error at the end is within these bytes. */
 const TAIL_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
@@ -11,15 +11,15 @@ export class ExportedFile {
   readonly #parts: Blob[] = [];
   #chunks: Uint8Array<ArrayBuffer>[] = [];
   #bytes = 0;
-  #faces = 0;
+  #lines = 0;
 
-  /** How many faces are complete. */
-  get faces(): number {
-    return this.#faces;
+  /** How many lines are complete. */
+  get lines(): number {
+    return this.#lines;
   }
 
   add(chunk: Uint8Array<ArrayBuffer>): void {
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.#faces++;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) this.#lines++;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes >= PART_BYTES) this.#handOver();

@@ -1,9 +1,9 @@
 import { confirmAction } from "../site/dialog.ts";
 import { byId, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
+import { openNameDialog } from "./action-dialog.ts";
 import { deleteGallery, type Gallery, renameGallery } from "./gallery-api.ts";
 import { countText } from "./gallery-list.ts";
-import { createRenameForm, focusField } from "./rename-form.ts";
 import { mountTransferView } from "./transfer-view.ts";
 
 /** What the buttons of a gallery need. */
@@ -12,6 +12,8 @@ export interface GalleryActions {
   gallery(): Gallery | undefined;
   /** Runs a call and shows its error. Returns whether it succeeded. */
   run(call: () => Promise<unknown>): Promise<boolean>;
+  /** Shows why something failed. */
+  onFailure(text: string): void;
   onRenamed(): void;
   onImported(): Promise<unknown>;
   onDeleted(): void;
@@ -27,7 +29,7 @@ export function mountGalleryActions(actions: GalleryActions): { clear(): void } 
     });
     byId(id, HTMLButtonElement).addEventListener("click", onPress);
   };
-  onClick("rename-gallery", startRename);
+  onClick("rename-gallery", rename);
   onClick("export-gallery", (gallery) => actions.run(() => transfer.exportFile(gallery)));
   onClick("import-gallery", (gallery) =>
     actions.run(async () => {
@@ -38,25 +40,16 @@ export function mountGalleryActions(actions: GalleryActions): { clear(): void } 
   return { clear: () => transfer.clear() };
 }
 
-function startRename({ galleryId, displayName }: Gallery, { onRenamed }: GalleryActions): void {
-  const open = document.querySelector<HTMLFormElement>(".gallery-top .rename");
-  if (open) {
-    focusField(open);
-    return;
-  }
-  const heading = byId("gallery-heading", HTMLDivElement);
-  const form = createRenameForm({
-    label: "New name of the gallery",
-    name: displayName,
-    save: (name) => renameGallery(galleryId, name),
-    onEnd: (isSaved) => {
-      form.replaceWith(heading);
-      byId("rename-gallery", HTMLButtonElement).focus();
-      if (isSaved) onRenamed();
+function rename({ galleryId, displayName }: Gallery, { onRenamed, onFailure }: GalleryActions): void {
+  openNameDialog(
+    {
+      title: "Rename the gallery",
+      name: displayName,
+      save: (name) => renameGallery(galleryId, name),
+      onSaved: onRenamed,
     },
-  });
-  heading.replaceWith(form);
-  focusField(form);
+    onFailure,
+  );
 }
 
 async function remove(

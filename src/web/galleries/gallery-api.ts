@@ -1,8 +1,8 @@
 // Calls of the galleries API. Each throws RequestError.
 import type { Box } from "../photos/geometry.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
-import type { ResponseHead } from "../site/request-error.ts";
 import { type StreamCall, streamService } from "../site/stream-request.ts";
+import { ExportedFile } from "./exported-file.ts";
 
 /** A gallery, as the API returns it. */
 export interface Gallery {
@@ -43,7 +43,7 @@ export interface IdentifiedFace {
   readonly threshold: number;
   /** Missing if the threshold is beyond the measured curve. */
   readonly falsePositiveRate?: number;
-  /** For whom the rate holds, such as `POPULATION_ADULTS`. */
+  /** For whom the rate holds, such as `POPULATION_MEN_20_TO_59`. */
   readonly population: string;
   readonly candidatesOnly: boolean;
   /** Such as `CANDIDATES_REASON_POPULATION`. Missing if they are matches. */
@@ -57,6 +57,12 @@ export interface PersonMatch {
   readonly distance: number;
 }
 
+/** Says what a deletion has erased. */
+export interface Receipt {
+  readonly deletions: readonly { readonly galleryId: string; readonly faceCount: number }[];
+  readonly erasureFinished: boolean;
+}
+
 /** A part of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -66,6 +72,9 @@ export interface Page<Item> {
 
 /** What a caller may watch and stop. */
 export type CallOptions = Pick<ServiceCall, "signal" | "onProgress">;
+
+/** Stands for all galleries of the user in exports and deletions of a person. */
+export const ALL_GALLERIES = "-";
 
 /** The largest distance that a search accepts. */
 export const MAX_DISTANCE = 0.9;
@@ -118,13 +127,13 @@ export async function renamePerson(galleryId: string, personId: string, displayN
   await call({ method: "PATCH", path: pathOf(galleryId, personId), json: { displayName } });
 }
 
-/** Reads everything that a gallery has of a person, with the templates: one line of JSON. */
-export function exportPerson(galleryId: string, personId: string): Promise<unknown> {
-  return call({ path: `${pathOf(galleryId, personId)}:export` });
+/** Reads everything that is stored about a person, with the templates: one line of JSON for each gallery. */
+export function exportPerson(galleryId: string, personId: string): Promise<Blob> {
+  return readLines({ path: `${pathOf(galleryId, personId)}:export` });
 }
 
-export async function deletePerson(galleryId: string, personId: string): Promise<void> {
-  await call({ method: "DELETE", path: pathOf(galleryId, personId) });
+export function deletePerson(galleryId: string, personId: string): Promise<Receipt> {
+  return call({ method: "DELETE", path: pathOf(galleryId, personId) });
 }
 
 export async function deleteFace(galleryId: string, personId: string, faceId: string): Promise<void> {
@@ -168,13 +177,17 @@ export function identifyFaces(
   return call({ path: `${pathOf(galleryId)}:identify?${query}`, body: formWith(photo), ...options });
 }
 
-/** Reads all faces with their templates, one line of JSON each. The last line may be an error. */
-export function exportGallery(galleryId: string, options: Omit<StreamCall, "path">): Promise<ResponseHead> {
-  return streamService({ path: `${pathOf(galleryId)}:export`, ...options });
+/** Reads all faces with their templates, one line of JSON each. Reports how many faces have arrived. */
+export function exportGallery(
+  galleryId: string,
+  signal: AbortSignal | undefined,
+  onFaces: (count: number) => void,
+): Promise<Blob> {
+  return readLines({ path: `${pathOf(galleryId)}:export`, signal }, onFaces);
 }
 
 /** Enrols the faces of an exported file. Returns their number. */
-export async function importFaces(galleryId: string, file: Blob, options: CallOptions): Promise<number> {
+export async function importFaces(galleryId: string, file: Blob, options: CallOptions = {}): Promise<number> {
   const { faceCount } = await call<{ readonly faceCount: number }>({
     path: `${pathOf(galleryId)}:import`,
     headers: { "content-type": "application/x-ndjson" },
@@ -187,6 +200,18 @@ export async function importFaces(galleryId: string, file: Blob, options: CallOp
 
 async function call<Body>(serviceCall: ServiceCall): Promise<Body> {
   return (await callService<Body>(serviceCall)).body;
+}
+
+async function readLines(
+  streamCall: Pick<StreamCall, "path" | "signal">,
+  onLines?: (count: number) => void,
+): Promise<Blob> {
+  const file = new ExportedFile();
+  const onChunk = (chunk: Uint8Array<ArrayBuffer>) => {
+    file.add(chunk);
+    onLines?.(file.lines);
+  };
+  return file.finish(await streamService({ ...streamCall, onChunk }));
 }
 
 /** Ids need no escaping: the service accepts only characters that may stand in a path. */

@@ -3,12 +3,13 @@ import { byId, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { mountEnrolView } from "./enrol-view.ts";
 import type { KnownCrops } from "./face-crop.ts";
-import { failureText, isCancelled } from "./failure.ts";
+import { isCancelled } from "./failure.ts";
 import { mountGalleryActions } from "./gallery-actions.ts";
 import { type Gallery, getGallery } from "./gallery-api.ts";
 import { countText } from "./gallery-list.ts";
 import { mountIdentifyView } from "./identify-view.ts";
 import { mountPeopleView } from "./people-view.ts";
+import { showProblem } from "./problem.ts";
 
 /** What the gallery shares with the rest of the page. */
 interface GalleryViewOptions {
@@ -23,7 +24,6 @@ interface GalleryViewOptions {
 export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOptions) {
   const root = byId("gallery", HTMLDivElement);
   const guide = byId("guide", HTMLElement);
-  const heading = byId("gallery-heading", HTMLDivElement);
   const problem = byId("gallery-problem", HTMLParagraphElement);
   let gallery: Gallery | undefined;
   let reading = new AbortController();
@@ -54,25 +54,32 @@ export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOpti
     gallery = await getGallery(galleryId, { signal: reading.signal });
     draw(gallery);
   };
+  const open = async (galleryId: string) => {
+    const retry = () => open(galleryId);
+    if (!(await run(() => read(galleryId), retry))) return;
+    root.hidden = false;
+    peopleView.show(galleryId);
+  };
   const refresh = async () => {
     if (!gallery) return;
-    await run(() => read(gallery!.galleryId));
+    await run(() => read(gallery!.galleryId), refresh);
     onChange();
   };
   /** Runs a call and shows its error. Returns whether it succeeded. */
-  const run = async (call: () => Promise<unknown>): Promise<boolean> => {
-    problem.textContent = "";
+  const run = async (call: () => Promise<unknown>, onRetry?: () => unknown): Promise<boolean> => {
+    problem.replaceChildren();
     try {
       await call();
       return true;
     } catch (error) {
-      if (!isCancelled(error)) problem.textContent = failureText(error);
+      if (!isCancelled(error)) showProblem(problem, error, onRetry);
       return false;
     }
   };
   const actions = mountGalleryActions({
     gallery: () => gallery,
     run,
+    onFailure: (text) => problem.replaceChildren(text),
     onRenamed: refreshNow,
     onImported: () => Promise.all([peopleView.refresh(), refresh()]),
     onDeleted,
@@ -90,10 +97,7 @@ export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOpti
       actions.clear();
       enrolView.show(galleryId ?? "");
       identifyView.show(galleryId ?? "");
-      document.querySelector(".gallery-top .rename")?.replaceWith(heading);
-      if (galleryId === undefined || !(await run(() => read(galleryId)))) return true;
-      root.hidden = false;
-      peopleView.show(galleryId);
+      if (galleryId !== undefined) await open(galleryId);
       return true;
     },
     /** Identifies the people in a photo, as if it had been dropped. */

@@ -1,12 +1,16 @@
-import { byId, reporting } from "../site/elements.ts";
+import { byId, makeButton, reporting } from "../site/elements.ts";
+import { RequestError } from "../site/request-error.ts";
 import type { KnownCrops } from "./face-crop.ts";
-import { failureText, isCancelled } from "./failure.ts";
-import { listPeople, type Person } from "./gallery-api.ts";
-import { drawPerson, type PeopleContext } from "./person-row.ts";
+import { isCancelled } from "./failure.ts";
+import { getPerson, type Person } from "./gallery-api.ts";
+import { findPeople, MAX_PEOPLE, readPeople, sortPeople } from "./people-list.ts";
+import { editPerson } from "./person-dialogs.ts";
+import { drawPerson, type Outcome, type PeopleContext } from "./person-row.ts";
+import { showProblem } from "./problem.ts";
 
+/** How many people are shown at once. */
 const PAGE_SIZE = 50;
-/** The most that one request returns. */
-const MAX_PAGE_SIZE = 1_000;
+const PERSON_NOT_FOUND = "6002";
 
 /** What the list tells the rest of the page. */
 interface PeopleViewOptions {
@@ -21,112 +25,148 @@ interface PeopleViewOptions {
 export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: PeopleViewOptions) {
   const list = byId("people", HTMLUListElement);
   const title = byId("people-title", HTMLHeadingElement);
+  const search = byId("people-search", HTMLInputElement);
   const message = byId("people-message", HTMLParagraphElement);
   const problem = byId("people-problem", HTMLParagraphElement);
-  const status = byId("status", HTMLParagraphElement);
+  const outcome = byId("people-outcome", HTMLDivElement);
+  const status = byId("people-status", HTMLParagraphElement);
   const more = byId("more-people", HTMLButtonElement);
   let galleryId = "";
   let people: readonly Person[] = [];
-  let nextPageToken = "";
-  let reading = new AbortController();
+  let isCut = false;
+  let maxShown = PAGE_SIZE;
+  let reading: AbortController | undefined;
 
   const draw = () => {
-    const opened = [...list.querySelectorAll<HTMLElement>("li:has(> details[open])")];
-    const openIds = opened.map(({ dataset }) => dataset.person);
-    const renamed = [...list.querySelectorAll<HTMLElement>("li:has(> .rename)")];
-    const focused = document.activeElement;
-    const drawRow = (person: Person): HTMLElement => {
-      const row = drawPerson(person, context());
-      const kept = renamed.find(({ dataset }) => dataset.person === person.personId);
-      if (!kept) return row;
-      // A name that the user is typing stays, also if an enrolment ends meanwhile.
-      kept.querySelector("details")?.replaceWith(row.querySelector("details")!);
-      return kept;
-    };
-    list.replaceChildren(...people.map(drawRow));
-    if (focused instanceof HTMLElement && list.contains(focused)) focused.focus();
-    for (const row of list.children)
-      if (openIds.includes((row as HTMLElement).dataset.person))
-        row.querySelector("details")?.toggleAttribute("open", true);
-    more.hidden = nextPageToken === "";
-    message.hidden = people.length > 0;
+    const found = findPeople(people, search.value);
+    const shown = found.slice(0, maxShown);
+    const restore = keepPlace(list, title);
+    list.replaceChildren(...shown.map((person) => drawPerson(person, context())));
+    restore();
+    more.hidden = shown.length === found.length;
+    search.hidden = people.length === 0;
+    message.textContent = messageText(found.length, people.length, isCut);
   };
-  /** Reads further people, or all anew without a token. A page may have fewer than were asked for. */
-  const read = async (count: number, pageToken: string) => {
-    reading.abort();
-    reading = new AbortController();
-    const { signal } = reading;
-    let found = pageToken === "" ? [] : people;
-    let token = pageToken;
-    const wanted = found.length + count;
-    try {
-      do {
-        const pageSize = Math.min(MAX_PAGE_SIZE, wanted - found.length);
-        const page = await listPeople(galleryId, { pageSize, pageToken: token }, { signal });
-        found = [...found, ...page.items];
-        token = page.nextPageToken;
-      } while (token !== "" && found.length < wanted);
-    } catch (error) {
-      if (isCancelled(error)) return;
-      problem.textContent = failureText(error);
-      return;
-    }
-    people = found;
-    nextPageToken = token;
-    problem.textContent = "";
+  const setPeople = (now: readonly Person[]) => {
+    people = sortPeople(now);
     draw();
     onRead(people);
   };
-  // As many as were shown before.
-  const refresh = () => read(Math.max(PAGE_SIZE, people.length), "");
-
-  /** Runs a call and shows that it is done, or its error. Returns whether it is done. */
-  const attempt = async (call: () => Promise<void>, done: string) => {
+  /** Reads everybody. */
+  const refresh = async () => {
+    reading?.abort();
+    const controller = new AbortController();
+    reading = controller;
+    const onProgress = (count: number) => {
+      // Later pages of a large gallery take a while.
+      if (people.length === 0) message.textContent = `Reading… ${count.toLocaleString("en")} people`;
+    };
     try {
-      await call();
+      const read = await readPeople(galleryId, controller.signal, onProgress);
+      problem.replaceChildren();
+      ({ isCut } = read);
+      setPeople(read.people);
     } catch (error) {
-      problem.textContent = failureText(error);
-      return false;
+      if (isCancelled(error)) return;
+      message.textContent = "";
+      showProblem(problem, error, refresh);
+    } finally {
+      if (reading === controller) reading = undefined;
     }
-    status.textContent = done;
-    return true;
   };
-  const change = async (call: () => Promise<void>, done: string) => {
-    if (!(await attempt(call, done))) return;
-    await refresh();
-    onChange();
-    // What was pressed is gone.
-    title.focus();
+  /** Reads some people after a change. */
+  const reread = async (ids: readonly string[]) => {
+    const id = galleryId;
+    // The list that is being read may not have the change.
+    if (reading) return refresh();
+    try {
+      const read = await Promise.all(ids.map((personId) => findPerson(id, personId)));
+      if (id !== galleryId) return;
+      const others = people.filter(({ personId }) => !ids.includes(personId));
+      setPeople([...others, ...read.filter((person) => person !== undefined)]);
+    } catch (error) {
+      showProblem(problem, error, refresh);
+    }
+  };
+  const tell = ({ text, offer }: Outcome) => {
+    status.textContent = text;
+    outcome.replaceChildren(status, ...(offer ? [makeButton(offer.label, offer.save)] : []));
   };
   const context = (): PeopleContext => ({
     galleryId,
     crops,
-    attempt,
-    change,
-    redraw: reporting(async (focus) => {
-      await refresh();
-      list.querySelector<HTMLElement>(focus)?.focus();
-    }),
+    people,
     onAddPhotos,
+    onEdit: (person) => editPerson(person, context()),
+    onChanged: reporting(async (ids, done) => {
+      problem.replaceChildren();
+      if (done) tell(done);
+      if (ids.length === 0) return;
+      await reread(ids);
+      onChange();
+    }),
+    onFailure: (text) => problem.replaceChildren(text),
   });
-  more.addEventListener(
-    "click",
-    reporting(() => read(PAGE_SIZE, nextPageToken)),
-  );
+  const showFrom = (count: number) => {
+    maxShown = count;
+    draw();
+  };
+  more.addEventListener("click", () => showFrom(maxShown + PAGE_SIZE));
+  search.addEventListener("input", () => showFrom(PAGE_SIZE));
 
   return {
     /** Shows the people of a gallery. */
     show(id: string) {
       galleryId = id;
       people = [];
-      nextPageToken = "";
-      problem.textContent = "";
-      list.replaceChildren();
-      more.hidden = true;
-      message.hidden = true;
+      isCut = false;
+      maxShown = PAGE_SIZE;
+      search.value = "";
+      problem.replaceChildren();
+      tell({ text: "" });
+      draw();
+      message.textContent = "Reading…";
       refresh().catch(reportError);
     },
     /** Reads the people again. */
     refresh,
   };
+}
+
+function messageText(found: number, all: number, isCut: boolean): string {
+  const cut = isCut
+    ? ` The gallery has more people than this page reads: only the first ${MAX_PEOPLE.toLocaleString("en")} by id are listed and searched.`
+    : "";
+  if (all === 0) return "Nobody is enrolled yet.";
+  if (found === 0) return `Nobody is named like this.${cut}`;
+  const count = found === all ? "" : `${found.toLocaleString("en")} of ${all.toLocaleString("en")} people.`;
+  return `${count}${cut}`.trim();
+}
+
+/** Remembers which rows are open and where the focus is. Returns what restores that in new rows. */
+function keepPlace(list: HTMLElement, title: HTMLElement): () => void {
+  const idOf = (row: Element | null | undefined) => (row as HTMLElement | null | undefined)?.dataset.person;
+  const openIds = [...list.children].filter((row) => row.querySelector("details[open]")).map(idOf);
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement : undefined;
+  const hadFocus = focused !== undefined && list.contains(focused);
+  const focusedId = idOf(focused?.closest("li[data-person]"));
+  const action = focused?.dataset.action;
+  return () => {
+    const rows = [...list.children];
+    for (const row of rows)
+      row.querySelector("details")?.toggleAttribute("open", openIds.includes(idOf(row)));
+    if (!hadFocus) return;
+    const row = rows.find((one) => idOf(one) === focusedId);
+    (row?.querySelector<HTMLElement>(action ? `[data-action=${action}]` : "summary") ?? title).focus();
+  };
+}
+
+/** Reads a person; undefined if it does not exist any more. */
+async function findPerson(galleryId: string, personId: string): Promise<Person | undefined> {
+  try {
+    return await getPerson(galleryId, personId);
+  } catch (error) {
+    if (error instanceof RequestError && error.facts.code === PERSON_NOT_FOUND) return undefined;
+    throw error;
+  }
 }

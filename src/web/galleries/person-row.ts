@@ -1,59 +1,58 @@
-import { confirmAction } from "../site/dialog.ts";
-import { saveText } from "../site/download.ts";
 import { make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
+import { openAction } from "./action-dialog.ts";
 import type { KnownCrops } from "./face-crop.ts";
-import {
-  deleteFace,
-  deletePerson,
-  type EnrolledFace,
-  exportPerson,
-  type Person,
-  renamePerson,
-} from "./gallery-api.ts";
-import { createRenameForm, focusField } from "./rename-form.ts";
+import { deleteFace, type EnrolledFace, type Person } from "./gallery-api.ts";
+import { nameOf } from "./people-list.ts";
 
-/** What the rows of people share. */
+/** What the rows of people and their dialogs share. */
 export interface PeopleContext {
   readonly galleryId: string;
   readonly crops: KnownCrops;
-  /** Runs a call and shows that it is done, or its error. */
-  attempt(call: () => Promise<void>, done: string): Promise<boolean>;
-  /** Runs a change and then shows the people again; shows the error if it fails. */
-  change(call: () => Promise<void>, done: string): Promise<void>;
-  /** Reads the people again, and focuses what a selector finds. */
-  redraw(focus: string): void;
+  /** Everybody in the list. */
+  readonly people: readonly Person[];
   onAddPhotos(person: Person): void;
+  onEdit(person: Person): void;
+  /** Reads people anew after a change, and shows what was done. */
+  onChanged(personIds: readonly string[], done?: Outcome): void;
+  /** Shows why something failed. */
+  onFailure(text: string): void;
 }
 
-/** Draws an enrolled person with its faces and with what can be done to them. */
+/** What was done, with a file that the user may save. */
+export interface Outcome {
+  readonly text: string;
+  readonly offer?: { readonly label: string; save(): void };
+}
+
+/** Draws an enrolled person with its faces. */
 export function drawPerson(person: Person, context: PeopleContext): HTMLElement {
   const { personId, displayName, faces } = person;
   const { galleryId, crops } = context;
-  const name = displayName || personId;
+  const name = nameOf(person);
   const crop = faces
     .map(({ faceId }) => crops.get(galleryId, personId, faceId, `A face of ${name}`))
     .find(Boolean);
-  const row = make("li", { class: "card person small", "data-person": personId });
   const heading = make(
     "div",
     { class: "person-name" },
     make("h3", {}, name),
     ...(displayName ? [make("code", {}, personId)] : []),
   );
+  const subject = ` ${name}`;
+  const add = { subject, "data-action": "add", "data-permission": "enrol" };
   const buttons = [
-    drawButton("Add photos", name, "add", () => context.onAddPhotos(person)),
-    drawButton("Rename", name, "rename", () => startRename(row, heading, person, context)),
-    drawButton("Export", name, "export", () => savePerson(person, context)),
-    drawButton("Delete", name, "delete", () => removePerson(person, context)),
+    makeButton("Add photos", () => context.onAddPhotos(person), add),
+    makeButton("Edit", () => context.onEdit(person), { subject, "data-action": "edit" }),
   ];
-  row.append(
+  return make(
+    "li",
+    { class: "card person small", "data-person": personId },
     crop ?? drawInitial(name),
     heading,
     make("div", { class: "actions" }, ...buttons),
     drawFaces(person, context),
   );
-  return row;
 }
 
 /** Draws what stands for a face whose photo this tab does not have. */
@@ -62,109 +61,51 @@ function drawInitial(name: string): HTMLElement {
 }
 
 function drawFaces(person: Person, context: PeopleContext): HTMLElement {
-  const { personId, displayName, faces } = person;
+  const { personId, faces } = person;
   const rows = faces.map((face) => {
     const { faceId, createTime } = face;
-    const label = `Face ${faceId}`;
-    const crop = context.crops.get(context.galleryId, personId, faceId, label);
+    const subject = ` Face ${faceId}`;
+    const crop = context.crops.get(context.galleryId, personId, faceId, `Face ${faceId}`);
     return make(
       "li",
       {},
-      crop ?? drawInitial(displayName || personId),
+      crop ?? drawInitial(nameOf(person)),
       make(
         "span",
         {},
         make("code", {}, faceId),
         make("span", { class: "hint" }, `Enrolled on ${dateText(createTime)}`),
       ),
-      drawButton("Delete", label, "delete", () => removeFace(person, face, context)),
+      makeButton("Delete", () => askToDeleteFace(person, face, context), {
+        subject,
+        "data-permission": "delete",
+      }),
     );
   });
   return make(
     "details",
     { class: "faces" },
-    make("summary", {}, plural(faces.length, "face"), visuallyHidden(` of ${displayName || personId}`)),
+    make("summary", {}, plural(faces.length, "face"), visuallyHidden(` of ${nameOf(person)}`)),
     make("ul", { class: "plain-list" }, ...rows),
   );
 }
 
-function startRename(
-  row: HTMLElement,
-  heading: HTMLElement,
-  { personId, displayName }: Person,
-  { galleryId, redraw }: PeopleContext,
-): void {
-  const open = row.querySelector<HTMLFormElement>(".rename");
-  if (open) {
-    focusField(open);
-    return;
-  }
-  const form = createRenameForm({
-    label: `New name of ${displayName || personId}`,
-    name: displayName,
-    save: (name) => renamePerson(galleryId, personId, name),
-    onEnd: () => {
-      form.replaceWith(heading);
-      row.querySelector<HTMLElement>("[data-action=rename]")?.focus();
-      // Also if nothing was saved, because the list keeps most of the row while it has the form.
-      redraw(`[data-person="${personId}"] [data-action=rename]`);
-    },
-  });
-  heading.replaceWith(form);
-  focusField(form);
-}
-
-async function savePerson({ personId, displayName }: Person, context: PeopleContext): Promise<void> {
-  const save = async () => {
-    const exported = await exportPerson(context.galleryId, personId);
-    saveText(JSON.stringify(exported, undefined, 2), `${personId}.json`, "application/json");
-  };
-  const name = displayName || personId;
-  await context.attempt(save, `${name} is exported. The file is biometric data: protect it.`);
-}
-
-async function removePerson({ personId, displayName, faces }: Person, context: PeopleContext): Promise<void> {
-  const name = displayName || personId;
-  const isAgreed = await confirmAction({
-    title: `Delete ${name}?`,
-    text: `${plural(faces.length, "template")} of this person will be erased. This cannot be undone.`,
-    action: "Delete person",
-  });
-  if (isAgreed) await context.change(() => deletePerson(context.galleryId, personId), `${name} is deleted.`);
-}
-
-async function removeFace(
-  { personId, displayName, faces }: Person,
+function askToDeleteFace(
+  person: Person,
   { faceId }: EnrolledFace,
-  context: PeopleContext,
-): Promise<void> {
-  const name = displayName || personId;
-  const isLast = faces.length === 1;
-  const isAgreed = await confirmAction({
-    title: `Delete a face of ${name}?`,
-    text: `The template ${faceId} will be erased. This cannot be undone.${
-      isLast ? " It is the last one: without a face, the person cannot be identified." : ""
-    }`,
-    action: "Delete face",
-  });
-  if (!isAgreed) return;
-  await context.change(
-    () => deleteFace(context.galleryId, personId, faceId),
-    `A face of ${name} is deleted.`,
-  );
-}
-
-/** The permission that each button needs. */
-const NEEDS = { add: "enrol", rename: "enrol", export: "export", delete: "delete" } as const;
-
-function drawButton(
-  label: string,
-  subject: string,
-  action: keyof typeof NEEDS,
-  onClick: () => unknown,
-): HTMLElement {
-  const data = { "data-action": action, "data-permission": NEEDS[action] };
-  return makeButton(label, onClick, { subject: ` ${subject}`, ...data });
+  { galleryId, onChanged, onFailure }: PeopleContext,
+): void {
+  const { personId, faces } = person;
+  const last = " It is the last one: without a face, the person cannot be identified.";
+  const text = `The template ${faceId} will be erased. This cannot be undone.${faces.length === 1 ? last : ""}`;
+  const submit = {
+    label: "Delete face",
+    isDestructive: true,
+    run: () => deleteFace(galleryId, personId, faceId),
+    onDone: () => onChanged([personId], { text: `A face of ${nameOf(person)} is deleted.` }),
+  };
+  const title = `Delete a face of ${nameOf(person)}?`;
+  openAction({ title, content: [make("p", {}, text)], submit }, onFailure);
 }
 
 function dateText(time: string): string {

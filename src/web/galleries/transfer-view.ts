@@ -1,7 +1,6 @@
 import { saveFile } from "../site/download.ts";
 import { byId, make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
-import { ExportedFile } from "./exported-file.ts";
 import { isCancelled } from "./failure.ts";
 import { type CallOptions, exportGallery, type Gallery, importFaces } from "./gallery-api.ts";
 
@@ -79,16 +78,13 @@ async function saveGallery(
   { galleryId, faceCount }: Gallery,
   { signal, onProgress }: CallOptions,
 ): Promise<number> {
-  const file = new ExportedFile();
-  const head = await exportGallery(galleryId, {
-    signal,
-    onChunk: (chunk) => {
-      file.add(chunk);
-      onProgress?.(Math.min(1, file.faces / Math.max(1, faceCount)));
-    },
+  let faces = 0;
+  const file = await exportGallery(galleryId, signal, (count) => {
+    faces = count;
+    onProgress?.(Math.min(1, count / Math.max(1, faceCount)));
   });
-  saveFile(await file.finish(head), `${galleryId}.jsonl`);
-  return file.faces;
+  saveFile(file, `${galleryId}.jsonl`);
+  return faces;
 }
 
 /** Asks for an exported file and imports it. Returns the number of faces; undefined if the user chose no file. */

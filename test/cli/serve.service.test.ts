@@ -57,7 +57,7 @@ test("the id of the trial user is saved in a file that only its owner can read",
 
 test("by default only this machine can reach it, and the first line says so", async () => {
   expect(printed).toMatch(
-    /^Visage listens at http:\/\/127\.0\.0\.1:\d+ \(only this machine can reach it; VISAGE_HOST=0\.0\.0\.0 serves others\)\n/,
+    /^Visage listens at http:\/\/127\.0\.0\.1:\d+ \(only this machine can reach it; VISAGE_HOST=0\.0\.0\.0 serves others\)\n/m,
   );
   // A server that listens on all addresses would accept this one too.
   const [error] = await once(connect(readPort(), "127.0.0.2"), "error").catch((cause) => [cause]);

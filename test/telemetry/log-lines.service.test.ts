@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT, readVersion } from "../../src/package-root.ts";
+import { readPort } from "../../tools/support/service-process.ts";
 import { type CapturedLog, captureLog, type LogLine } from "../support/log.ts";
 import { type Collector, startCollector } from "../support/otlp.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
@@ -27,9 +27,8 @@ test("every line has the version and the instance", async () => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = text(server.stderr);
-  const [output] = await once(server.stdout, "data");
-  const address = /http:\S+/.exec(String(output))![0];
-  await (await fetch(`${address}/get_face_vec`, { method: "POST" })).arrayBuffer();
+  const port = await readPort(server.stdout, /http:\/\/127\.0\.0\.1:(\d+)/);
+  await (await fetch(`http://127.0.0.1:${port}/get_face_vec`, { method: "POST" })).arrayBuffer();
   server.kill("SIGTERM");
   const lines = (await log)
     .trim()

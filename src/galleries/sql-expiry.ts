@@ -46,6 +46,11 @@ export class ExpiryRemoval {
   readonly #options: ExpiryOptions;
   /** The running removals by the key of the gallery, so that requests do not take all connections to wait for a lock. */
   readonly #running = new Map<string, Promise<void>>();
+  /**
+   * What was announced and could not be removed yet, by the key of the gallery. Each request tries again while the
+   * database cannot write, and must not announce the same again.
+   */
+  readonly #announced = new Map<string, ReadonlySet<Expiry["personId"]>>();
 
   constructor(database: SqlDatabase, options: ExpiryOptions) {
     this.#database = database;
@@ -83,12 +88,12 @@ export class ExpiryRemoval {
 
   async #removeInBatches(galleryKey: string, signal: AbortSignal | undefined): Promise<void> {
     const database = this.#database;
-    const { now, onDue, onExpiry } = this.#options;
+    const { now, onExpiry } = this.#options;
     while (!signal?.aborted) {
       const time = now();
       const due = await database.runTransaction(findDue(galleryKey, time));
-      if (due.length === 0) return;
-      await onDue?.(due);
+      if (due.length === 0) break;
+      await this.#announce(galleryKey, due);
       const expired = await database.runTransaction(
         removeDue(galleryKey, time, due, database.exclusiveRowLockClause),
       );
@@ -96,6 +101,14 @@ export class ExpiryRemoval {
       onExpiry?.(expired);
       database.startErasure(expired[0]!.personId === undefined ? "galleries" : "rows");
     }
+    this.#announced.delete(galleryKey);
+  }
+
+  async #announce(galleryKey: string, due: readonly Expiry[]): Promise<void> {
+    const announced = this.#announced.get(galleryKey);
+    const others = due.filter(({ personId }) => !announced?.has(personId));
+    if (others.length > 0) await this.#options.onDue?.(others);
+    this.#announced.set(galleryKey, new Set(due.map(({ personId }) => personId)));
   }
 }
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { readFalseMatchRates } from "../../src/core/index.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
+import type { SqlDatabase } from "../../src/database/sql-database.ts";
 import { deletePersonFromAll } from "../../src/galleries/delete-person.ts";
 import { ExpirySweep } from "../../src/galleries/expiry-sweep.ts";
 import { GalleryIndex } from "../../src/galleries/gallery-index.ts";
@@ -12,7 +13,7 @@ import {
   MAX_ENROLMENT_BATCH,
   type NewFace,
 } from "../../src/galleries/gallery-store.ts";
-import type { Expiry } from "../../src/galleries/sql-expiry.ts";
+import { type Expiry, ExpiryRemoval } from "../../src/galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { MODEL, NO_LIMITS, newFace, randomVector } from "./gallery-contract.ts";
 import { addUser, createUser, type StoreKind } from "./store-contract.ts";
@@ -273,6 +274,36 @@ export function describeExpiryContract(kind: string, { createLocation, executeAt
         for (const replica of [store, ...replicas]) await replica.waitForErasure(FOREVER);
         const counts = await executeAt(location, "select count(*) as count from gallery_faces");
         expect(Number(counts[0]!.count)).toBe(0);
+      });
+
+      test("announces nobody again while the database cannot remove them", async () => {
+        const database = await openDatabase(location);
+        onTestFinished(() => database.close());
+        let isReadOnly = true;
+        let transactions = 0;
+        const reading: Pick<SqlDatabase, "runTransaction" | "exclusiveRowLockClause" | "startErasure"> = {
+          exclusiveRowLockClause: database.exclusiveRowLockClause,
+          startErasure: (deletion) => database.startErasure(deletion),
+          runTransaction: (script) => {
+            // The first of the two transactions only reads.
+            if (isReadOnly && ++transactions % 2 === 0) return Promise.reject(new Error("the disk is full"));
+            return database.runTransaction(script);
+          },
+        };
+        const announced: string[] = [];
+        const removal = new ExpiryRemoval(reading as SqlDatabase, {
+          now: () => now,
+          onDue: async (due) => void announced.push(...ids(due)),
+          onExpiry: (some) => void expired.push(...some),
+        });
+        const { key } = await store.getGallery(ANN.id, "g");
+        now = inDays(9);
+        expired.length = 0;
+        for (let i = 0; i < 3; i++) await expect(removal.removeFrom(key)).rejects.toThrow("full");
+        expect([announced.length, expired.length]).toEqual([500, 0]);
+        isReadOnly = false;
+        await removal.removeFrom(key);
+        expect(announced).toEqual(ids(expired));
       });
 
       test("stops between two transactions, and the next one goes on", async () => {

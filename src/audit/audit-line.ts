@@ -54,7 +54,8 @@ export const AUDIT_FIELDS: Readonly<Record<keyof AuditLine | "time" | "event" | 
   plan: "Name of the plan that was changed, or that a user was given.",
   request_id: "Id of the request, as in the log and in the header `x-request-id`.",
   trace_id: "Id of the trace, if there is one.",
-  outcome: "`ok`, or the [reason](errors.md) of the error; `CANCELED` if the client left. Only in `end`.",
+  outcome:
+    "`ok`, or the [reason](errors.md) of the error; `CANCELED` if the client left before the change was stored or the result was complete. Only in `end`.",
 };
 
 /** Formats a line with the present time. Fields that are undefined are left out. */

@@ -9,11 +9,12 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
-import { ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { ServerReflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import {
   type AnalyzeImagesResponse,
   FaceAnalysisService,
@@ -182,6 +183,33 @@ describe("what the service switches off", () => {
     expect(components.schemas.V1Image.properties).not.toHaveProperty("url");
     const { off } = JSON.parse((await get("/service-info.json", closed)).text);
     expect(off).toEqual([...GALLERIES, "account", "embeddings", "urls"]);
+  });
+
+  test("is not in its gRPC reflection", async () => {
+    const closed = await startTestService({ VISAGE_OFF: "galleries,embeddings,account" });
+    onTestFinished(() => closed.close());
+    const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${closed.port}` });
+    const queries = createAsyncIterable([
+      { messageRequest: { case: "listServices", value: "" } } as const,
+      { messageRequest: { case: "fileContainingSymbol", value: "face.v1.FaceService.GetFaceVec" } } as const,
+    ]);
+    const responses = [];
+    const { serverReflectionInfo } = createClient(ServerReflection, transport);
+    for await (const { messageResponse } of serverReflectionInfo(queries)) responses.push(messageResponse);
+    expect(responses).toMatchObject([
+      {
+        case: "listServicesResponse",
+        value: {
+          service: [
+            { name: "face.v1.FaceService" },
+            { name: "grpc.health.v1.Health" },
+            { name: "grpc.reflection.v1.ServerReflection" },
+            { name: "visage.v1.FaceAnalysisService" },
+          ],
+        },
+      },
+      { case: "errorResponse", value: { errorCode: Code.NotFound } },
+    ]);
   });
 
   test("leaves everything else as it is", async () => {

@@ -112,14 +112,17 @@ async function revokeAfterBatch(change: keyof typeof CHANGES): Promise<void> {
   await revoke(change);
 }
 
-describe("a user who is disabled meanwhile", () => {
-  const reason = "UNKNOWN_USER";
+/** A change of the user, and one of its plan only. */
+const KINDS = ["is disabled", "loses the permission"] as const;
+
+describe.each(KINDS)("a user who %s meanwhile", (change) => {
+  const [reason] = CHANGES[change];
 
   test("gets no further faces of an export over gRPC", async () => {
     await client.importFaces(facesOf());
     const faces = client.exportGallery({ galleryId })[Symbol.asyncIterator]();
     await faces.next();
-    await revoke("is disabled");
+    await revoke(change);
     let count = 1;
     const read = async () => {
       while (!(await faces.next()).done) count++;
@@ -131,14 +134,14 @@ describe("a user who is disabled meanwhile", () => {
   test("gets no further faces of an export over plain HTTP", async () => {
     await client.importFaces(facesOf());
     const response = await fetch(url("export"), { headers: headers() });
-    await revoke("is disabled");
+    await revoke(change);
     const lines = (await response.text()).trim().split("\n");
     expect(lines.length).toBeLessThan(PEOPLE.length);
     expect(JSON.parse(lines.at(-1)!)).toMatchObject({ error: { reason } });
   });
 
   test("enrols no further faces by an import over plain HTTP", async () => {
-    const lines = linesOf(MAX_ENROLMENT_BATCH + 1, () => revokeAfterBatch("is disabled"));
+    const lines = linesOf(MAX_ENROLMENT_BATCH + 1, () => revokeAfterBatch(change));
     const response = await fetch(url("import"), {
       method: "POST",
       headers: headers(),
@@ -160,34 +163,41 @@ test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])(
   },
 );
 
-describe("a user who is disabled and sends nothing more", () => {
+describe("a user who sends nothing more", () => {
   /** Never resolves: the client neither sends another message nor ends its body. */
   const silence = () => new Promise<never>(() => {});
 
-  test.each(["gRPC", "plain HTTP"])("gets the error of an import over %s", async (protocol) => {
+  const cases = KINDS.flatMap((change) =>
+    ["gRPC", "plain HTTP"].map((protocol) => [change, protocol] as const),
+  );
+  test.each(cases)("and %s gets the error of an import over %s", async (change, protocol) => {
+    const [reason] = CHANGES[change];
     const pause = async () => {
-      await revokeAfterBatch("is disabled");
+      await revokeAfterBatch(change);
       await silence();
     };
     if (protocol === "gRPC") {
       const importing = client.importFaces(facesOf(MAX_ENROLMENT_BATCH + 1, pause));
-      expect(reasonOf(await importing.catch((error: unknown) => error))).toBe("UNKNOWN_USER");
+      expect(reasonOf(await importing.catch((error: unknown) => error))).toBe(reason);
       return;
     }
     const request = requestHttp(url("import"), { method: "POST", headers: headers() });
     const lines = Readable.from(linesOf(MAX_ENROLMENT_BATCH + 1, pause)).pipe(request.on("error", () => {}));
     const [response] = (await once(request, "response")) as [IncomingMessage];
-    expect(await json(response)).toMatchObject({ reason: "UNKNOWN_USER" });
+    expect(await json(response)).toMatchObject({ reason });
     lines.destroy();
   });
 
-  test.each(Object.keys(OPEN_STREAM))("loses the stream of images over %s", async (protocol) => {
-    const stream = OPEN_STREAM[protocol]!({ port: service.port, user: key });
-    await vi.waitFor(() => expect(service.status().requestsInFlight).toBeGreaterThan(0));
-    await CHANGES["is disabled"][1]();
-    expect(await stream.ended).toBe("UNKNOWN_USER");
-    stream.close();
-  });
+  test.each(Object.keys(OPEN_STREAM))(
+    "and is disabled loses the stream of images over %s",
+    async (protocol) => {
+      const stream = OPEN_STREAM[protocol]!({ port: service.port, user: key });
+      await vi.waitFor(() => expect(service.status().requestsInFlight).toBeGreaterThan(0));
+      await CHANGES["is disabled"][1]();
+      expect(await stream.ended).toBe("UNKNOWN_USER");
+      stream.close();
+    },
+  );
 });
 
 test("a user whose rate and quota are used up gets the rest of an export", async () => {

@@ -126,6 +126,14 @@ describe.each(Object.entries(IMPORTS))("over %s", (protocol, importPeople) => {
   });
 });
 
+test("an enrolment that the check of the person refuses counts, because it was a search", async () => {
+  const { enrolFace } = createGalleryClient(service, USER);
+  const face = (i: number) => ({ galleryId, personId: "p", source: embeddingSource(PEOPLE[i]!.values) });
+  await enrolFace(face(0));
+  await expect(enrolFace({ ...face(1), checkPerson: true })).rejects.toThrow(/does not look like/);
+  await expectCounted({ "visage.v1.enrol_face ok": 2 });
+});
+
 test("an import whose client leaves counts if it has stored faces", async () => {
   const client = createGalleryClient(service, USER);
   const leaving = new AbortController();

@@ -224,8 +224,8 @@ describe("the OpenAPI document", () => {
       [
         "POST",
         "/v1/galleries/{gallery_id}/people/{person_id}/faces",
-        ["422 NO_FACE", "422 FACE_TOO_SMALL", "422 TOO_MANY_FACES", "415 UNSUPPORTED_FORMAT"],
-        ["422 GALLERY_TOO_LARGE", "409 GALLERY_EXISTS"],
+        ["422 NO_FACE", "422 FACE_UNLIKE_PERSON", "422 TOO_MANY_FACES", "415 UNSUPPORTED_FORMAT"],
+        ["409 GALLERY_EXISTS"],
       ],
       [
         "POST",

@@ -76,6 +76,9 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       expect.stringContaining("notes.txt is not a JPEG or PNG image"),
     ]);
     await page.getByRole("button", { name: "Enrol anyway" }).click();
+    // So blurred, the face is not recognized.
+    await page.getByText("This face does not look like the other faces of Ann.").waitFor();
+    await page.getByRole("button", { name: "Enrol anyway" }).click();
     await page.getByText("1 photo enrolled.").waitFor();
     await person("Ann").getByText("2 faces").waitFor();
     await page.getByText("1 person, 2 faces").waitFor();

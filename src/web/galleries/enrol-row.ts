@@ -65,6 +65,7 @@ export class EnrolRow {
   ask({ question, distances }: PersonDoubt): void {
     const numbers = make("details", {}, make("summary", {}, "Distances"), distances);
     this.#show("failed", question, numbers);
+    this.element.dataset.state = "doubtful";
     this.#offer("Enrol anyway", { checkPerson: false });
     this.#offerDismissal("Skip");
   }

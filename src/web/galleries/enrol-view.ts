@@ -26,6 +26,9 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
     for (const row of queue.rows) if (isDismissed(row)) row.element.remove();
     queue.remove(isDismissed);
     progress.draw(queue);
+    // What was pressed is gone.
+    const choose = form.querySelector<HTMLElement>("[data-part=choose]");
+    (list.querySelector("button") ?? choose)?.focus();
   };
   const progress = new EnrolProgress({
     onCancel: () => stop(),

@@ -473,7 +473,12 @@ type UsageCount struct {
 	// export that was read in part, count as `ok`.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// Number of requests.
-	Count         int64 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	Count int64 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	// YYYY-MM-DD (UTC), if the request asks for days.
+	Day *string `protobuf:"bytes,5,opt,name=day,proto3,oneof" json:"day,omitempty"`
+	// The fingerprint of the key, if the request asks for keys. It stays when the key is deleted. Empty for a client
+	// certificate, the first one of several keys, and `other` for keys beyond the first 100 of a month.
+	Key           *string `protobuf:"bytes,6,opt,name=key,proto3,oneof" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -534,6 +539,20 @@ func (x *UsageCount) GetCount() int64 {
 		return x.Count
 	}
 	return 0
+}
+
+func (x *UsageCount) GetDay() string {
+	if x != nil && x.Day != nil {
+		return *x.Day
+	}
+	return ""
+}
+
+func (x *UsageCount) GetKey() string {
+	if x != nil && x.Key != nil {
+		return *x.Key
+	}
+	return ""
 }
 
 // A request of GetAccount.
@@ -670,7 +689,11 @@ type GetUsageRequest struct {
 	// The first month as YYYY-MM. Without it, the current month.
 	FirstMonth string `protobuf:"bytes,1,opt,name=first_month,json=firstMonth,proto3" json:"first_month,omitempty"`
 	// The last month as YYYY-MM. Without it, the current month.
-	LastMonth     string `protobuf:"bytes,2,opt,name=last_month,json=lastMonth,proto3" json:"last_month,omitempty"`
+	LastMonth string `protobuf:"bytes,2,opt,name=last_month,json=lastMonth,proto3" json:"last_month,omitempty"`
+	// Counts each day of the months separately. At most three months.
+	ByDay bool `protobuf:"varint,3,opt,name=by_day,json=byDay,proto3" json:"by_day,omitempty"`
+	// Counts each key separately.
+	ByKey         bool `protobuf:"varint,4,opt,name=by_key,json=byKey,proto3" json:"by_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,10 +742,24 @@ func (x *GetUsageRequest) GetLastMonth() string {
 	return ""
 }
 
+func (x *GetUsageRequest) GetByDay() bool {
+	if x != nil {
+		return x.ByDay
+	}
+	return false
+}
+
+func (x *GetUsageRequest) GetByKey() bool {
+	if x != nil {
+		return x.ByKey
+	}
+	return false
+}
+
 // The usage.
 type GetUsageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By month and operation, the most frequent outcome first.
+	// By month, day, key and operation, the most frequent outcome first.
 	Counts        []*UsageCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1044,13 +1081,17 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x04name\x18\x06 \x01(\tR\x04name\x12\x16\n" +
 	"\x06scopes\x18\a \x03(\tR\x06scopes\x12\x1f\n" +
 	"\vgallery_ids\x18\b \x03(\tR\n" +
-	"galleryIds\"p\n" +
+	"galleryIds\"\xae\x01\n" +
 	"\n" +
 	"UsageCount\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x1c\n" +
 	"\toperation\x18\x02 \x01(\tR\toperation\x12\x18\n" +
 	"\aoutcome\x18\x03 \x01(\tR\aoutcome\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\x03R\x05count\"\x13\n" +
+	"\x05count\x18\x04 \x01(\x03R\x05count\x12\x15\n" +
+	"\x03day\x18\x05 \x01(\tH\x00R\x03day\x88\x01\x01\x12\x15\n" +
+	"\x03key\x18\x06 \x01(\tH\x01R\x03key\x88\x01\x01B\x06\n" +
+	"\x04_dayB\x06\n" +
+	"\x04_key\"\x13\n" +
 	"\x11GetAccountRequest\"\xf8\x01\n" +
 	"\x12GetAccountResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -1058,12 +1099,14 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x04plan\x18\x03 \x01(\v2\x0f.visage.v1.PlanR\x04plan\x12;\n" +
 	"\fsubscription\x18\x04 \x01(\v2\x17.visage.v1.SubscriptionR\fsubscription\x12&\n" +
 	"\x05quota\x18\x05 \x01(\v2\x10.visage.v1.QuotaR\x05quota\x12\"\n" +
-	"\x04keys\x18\x06 \x03(\v2\x0e.visage.v1.KeyR\x04keys\"]\n" +
+	"\x04keys\x18\x06 \x03(\v2\x0e.visage.v1.KeyR\x04keys\"\x97\x01\n" +
 	"\x0fGetUsageRequest\x12%\n" +
 	"\vfirst_month\x18\x01 \x01(\tB\x04\xe2A\x01\x01R\n" +
 	"firstMonth\x12#\n" +
 	"\n" +
-	"last_month\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\tlastMonth\"A\n" +
+	"last_month\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\tlastMonth\x12\x1b\n" +
+	"\x06by_day\x18\x03 \x01(\bB\x04\xe2A\x01\x01R\x05byDay\x12\x1b\n" +
+	"\x06by_key\x18\x04 \x01(\bB\x04\xe2A\x01\x01R\x05byKey\"A\n" +
 	"\x10GetUsageResponse\x12-\n" +
 	"\x06counts\x18\x01 \x03(\v2\x15.visage.v1.UsageCountR\x06counts\"\x8f\x02\n" +
 	"\x10CreateKeyRequest\x12(\n" +
@@ -1165,6 +1208,7 @@ func file_visage_v1_account_proto_init() {
 	}
 	file_visage_v1_account_proto_msgTypes[1].OneofWrappers = []any{}
 	file_visage_v1_account_proto_msgTypes[2].OneofWrappers = []any{}
+	file_visage_v1_account_proto_msgTypes[4].OneofWrappers = []any{}
 	file_visage_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

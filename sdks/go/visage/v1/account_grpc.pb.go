@@ -40,7 +40,8 @@ const (
 type AccountServiceClient interface {
 	// Returns the plan, the subscription, the quota and the keys of the caller.
 	GetAccount(ctx context.Context, in *GetAccountRequest, opts ...grpc.CallOption) (*GetAccountResponse, error)
-	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
+	// Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+	// says so. The latest second may be missing.
 	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
 	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 	//
@@ -113,7 +114,8 @@ func (c *accountServiceClient) DeleteKey(ctx context.Context, in *DeleteKeyReque
 type AccountServiceServer interface {
 	// Returns the plan, the subscription, the quota and the keys of the caller.
 	GetAccount(context.Context, *GetAccountRequest) (*GetAccountResponse, error)
-	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
+	// Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+	// says so. The latest second may be missing.
 	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
 	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 	//

@@ -1567,7 +1567,11 @@ type SumUsageRequest struct {
 	// The first month as YYYY-MM. Without it, the current month.
 	FirstMonth string `protobuf:"bytes,2,opt,name=first_month,json=firstMonth,proto3" json:"first_month,omitempty"`
 	// The last month as YYYY-MM. Without it, the current month.
-	LastMonth     string `protobuf:"bytes,3,opt,name=last_month,json=lastMonth,proto3" json:"last_month,omitempty"`
+	LastMonth string `protobuf:"bytes,3,opt,name=last_month,json=lastMonth,proto3" json:"last_month,omitempty"`
+	// Counts each day of the months separately. At most three months.
+	ByDay bool `protobuf:"varint,4,opt,name=by_day,json=byDay,proto3" json:"by_day,omitempty"`
+	// Counts each key separately. Needs `user`.
+	ByKey         bool `protobuf:"varint,5,opt,name=by_key,json=byKey,proto3" json:"by_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1623,10 +1627,24 @@ func (x *SumUsageRequest) GetLastMonth() string {
 	return ""
 }
 
+func (x *SumUsageRequest) GetByDay() bool {
+	if x != nil {
+		return x.ByDay
+	}
+	return false
+}
+
+func (x *SumUsageRequest) GetByKey() bool {
+	if x != nil {
+		return x.ByKey
+	}
+	return false
+}
+
 // The usage.
 type SumUsageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By month and operation, the most frequent outcome first.
+	// By month, day, key and operation, the most frequent outcome first.
 	Counts        []*UsageCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1800,13 +1818,15 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"-\n" +
 	"\x11DeletePlanRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\"\x14\n" +
-	"\x12DeletePlanResponse\"w\n" +
+	"\x12DeletePlanResponse\"\xb1\x01\n" +
 	"\x0fSumUsageRequest\x12\x18\n" +
 	"\x04user\x18\x01 \x01(\tB\x04\xe2A\x01\x01R\x04user\x12%\n" +
 	"\vfirst_month\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\n" +
 	"firstMonth\x12#\n" +
 	"\n" +
-	"last_month\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\tlastMonth\"A\n" +
+	"last_month\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\tlastMonth\x12\x1b\n" +
+	"\x06by_day\x18\x04 \x01(\bB\x04\xe2A\x01\x01R\x05byDay\x12\x1b\n" +
+	"\x06by_key\x18\x05 \x01(\bB\x04\xe2A\x01\x01R\x05byKey\"A\n" +
 	"\x10SumUsageResponse\x12-\n" +
 	"\x06counts\x18\x01 \x03(\v2\x15.visage.v1.UsageCountR\x06counts2\xac\n" +
 	"\n" +

@@ -71,7 +71,8 @@ type AdminServiceClient interface {
 	UpdatePlan(ctx context.Context, in *UpdatePlanRequest, opts ...grpc.CallOption) (*UpdatePlanResponse, error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(ctx context.Context, in *DeletePlanRequest, opts ...grpc.CallOption) (*DeletePlanResponse, error)
-	// Returns how many requests one user or all users made, by month, operation and outcome.
+	// Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+	// request says so.
 	SumUsage(ctx context.Context, in *SumUsageRequest, opts ...grpc.CallOption) (*SumUsageResponse, error)
 }
 
@@ -236,7 +237,8 @@ type AdminServiceServer interface {
 	UpdatePlan(context.Context, *UpdatePlanRequest) (*UpdatePlanResponse, error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *DeletePlanRequest) (*DeletePlanResponse, error)
-	// Returns how many requests one user or all users made, by month, operation and outcome.
+	// Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+	// request says so.
 	SumUsage(context.Context, *SumUsageRequest) (*SumUsageResponse, error)
 	mustEmbedUnimplementedAdminServiceServer()
 }

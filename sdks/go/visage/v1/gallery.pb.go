@@ -1051,7 +1051,11 @@ type EnrolFaceRequest struct {
 	//
 	//	*EnrolFaceRequest_ExpireTime
 	//	*EnrolFaceRequest_Ttl
-	Expiration    isEnrolFaceRequest_Expiration `protobuf_oneof:"expiration"`
+	Expiration isEnrolFaceRequest_Expiration `protobuf_oneof:"expiration"`
+	// Searches the gallery before the face is stored. Fails and stores nothing if the person has other faces and none is
+	// nearer than 0.5 (FACE_UNLIKE_PERSON), or if another person matches and is nearer (FACE_OF_ANOTHER_PERSON). Needs the
+	// permissions of a search.
+	CheckPerson   bool `protobuf:"varint,9,opt,name=check_person,json=checkPerson,proto3" json:"check_person,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1153,6 +1157,13 @@ func (x *EnrolFaceRequest) GetTtl() *durationpb.Duration {
 	return nil
 }
 
+func (x *EnrolFaceRequest) GetCheckPerson() bool {
+	if x != nil {
+		return x.CheckPerson
+	}
+	return false
+}
+
 type isEnrolFaceRequest_Expiration interface {
 	isEnrolFaceRequest_Expiration()
 }
@@ -1179,7 +1190,13 @@ type EnrolFaceResponse struct {
 	// The face in the image. Missing if an embedding was enrolled.
 	Box *BoundingBox `protobuf:"bytes,2,opt,name=box,proto3" json:"box,omitempty"`
 	// The revision of the gallery that has the face.
-	Revision      int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Euclidean distance to the nearest other face of the person, with two decimals. Missing without `check_person`, and if
+	// the person had no other face.
+	PersonDistance *float32 `protobuf:"fixed32,4,opt,name=person_distance,json=personDistance,proto3,oneof" json:"person_distance,omitempty"`
+	// The nearest other person who matches, though not nearer than the person. Missing without `check_person`, and if
+	// nobody matches.
+	NearestOther  *PersonMatch `protobuf:"bytes,5,opt,name=nearest_other,json=nearestOther,proto3" json:"nearest_other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1233,6 +1250,20 @@ func (x *EnrolFaceResponse) GetRevision() int64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *EnrolFaceResponse) GetPersonDistance() float32 {
+	if x != nil && x.PersonDistance != nil {
+		return *x.PersonDistance
+	}
+	return 0
+}
+
+func (x *EnrolFaceResponse) GetNearestOther() *PersonMatch {
+	if x != nil {
+		return x.NearestOther
+	}
+	return nil
 }
 
 // A request of GetPerson.
@@ -2907,7 +2938,7 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\brevision\x18\x03 \x01(\x03B\x04\xe2A\x01\x01H\x00R\brevision\x88\x01\x01B\v\n" +
 	"\t_revision\"F\n" +
 	"\x16ReplaceGalleryResponse\x12,\n" +
-	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"\xa9\x03\n" +
+	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"\xd2\x03\n" +
 	"\x10EnrolFaceRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
@@ -2918,14 +2949,18 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x12skip_quality_check\x18\x06 \x01(\bB\x04\xe2A\x01\x01R\x10skipQualityCheck\x12C\n" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
 	"expireTime\x123\n" +
-	"\x03ttl\x18\b \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\x03ttl\x18\b \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttl\x12'\n" +
+	"\fcheck_person\x18\t \x01(\bB\x04\xe2A\x01\x01R\vcheckPersonB\f\n" +
 	"\n" +
 	"expirationB\x0f\n" +
-	"\r_display_name\"r\n" +
+	"\r_display_name\"\xf1\x01\n" +
 	"\x11EnrolFaceResponse\x12\x17\n" +
 	"\aface_id\x18\x01 \x01(\tR\x06faceId\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x03R\brevision\"Z\n" +
+	"\brevision\x18\x03 \x01(\x03R\brevision\x12,\n" +
+	"\x0fperson_distance\x18\x04 \x01(\x02H\x00R\x0epersonDistance\x88\x01\x01\x12;\n" +
+	"\rnearest_other\x18\x05 \x01(\v2\x16.visage.v1.PersonMatchR\fnearestOtherB\x12\n" +
+	"\x10_person_distance\"Z\n" +
 	"\x10GetPersonRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
@@ -3165,68 +3200,69 @@ var file_visage_v1_gallery_proto_depIdxs = []int32{
 	39, // 16: visage.v1.EnrolFaceRequest.expire_time:type_name -> google.protobuf.Timestamp
 	40, // 17: visage.v1.EnrolFaceRequest.ttl:type_name -> google.protobuf.Duration
 	42, // 18: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
-	1,  // 19: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
-	1,  // 20: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
-	39, // 21: visage.v1.UpdatePersonRequest.expire_time:type_name -> google.protobuf.Timestamp
-	40, // 22: visage.v1.UpdatePersonRequest.ttl:type_name -> google.protobuf.Duration
-	1,  // 23: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
-	25, // 24: visage.v1.DeletePersonResponse.deletions:type_name -> visage.v1.PersonDeletion
-	39, // 25: visage.v1.DeletePersonResponse.delete_time:type_name -> google.protobuf.Timestamp
-	39, // 26: visage.v1.ExportPersonResponse.create_time:type_name -> google.protobuf.Timestamp
-	39, // 27: visage.v1.ExportPersonResponse.expire_time:type_name -> google.protobuf.Timestamp
-	28, // 28: visage.v1.ExportPersonResponse.faces:type_name -> visage.v1.ExportedFace
-	43, // 29: visage.v1.ExportedFace.embedding:type_name -> visage.v1.Embedding
-	39, // 30: visage.v1.ExportedFace.create_time:type_name -> google.protobuf.Timestamp
-	41, // 31: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
-	33, // 32: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
-	42, // 33: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
-	38, // 34: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	44, // 35: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
-	45, // 36: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
-	43, // 37: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
-	39, // 38: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
-	39, // 39: visage.v1.ExportGalleryResponse.expire_time:type_name -> google.protobuf.Timestamp
-	43, // 40: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
-	39, // 41: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
-	39, // 42: visage.v1.ImportFacesRequest.expire_time:type_name -> google.protobuf.Timestamp
-	40, // 43: visage.v1.ImportFacesRequest.ttl:type_name -> google.protobuf.Duration
-	3,  // 44: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 45: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 46: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 47: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 48: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 49: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
-	15, // 50: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	17, // 51: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	19, // 52: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	21, // 53: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	23, // 54: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	26, // 55: visage.v1.GalleryService.ExportPerson:input_type -> visage.v1.ExportPersonRequest
-	29, // 56: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	31, // 57: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	34, // 58: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
-	36, // 59: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
-	4,  // 60: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 61: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 62: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 63: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 64: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 65: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
-	16, // 66: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	18, // 67: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	20, // 68: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	22, // 69: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	24, // 70: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	27, // 71: visage.v1.GalleryService.ExportPerson:output_type -> visage.v1.ExportPersonResponse
-	30, // 72: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	32, // 73: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	35, // 74: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
-	37, // 75: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
-	60, // [60:76] is the sub-list for method output_type
-	44, // [44:60] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	38, // 19: visage.v1.EnrolFaceResponse.nearest_other:type_name -> visage.v1.PersonMatch
+	1,  // 20: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
+	1,  // 21: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
+	39, // 22: visage.v1.UpdatePersonRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 23: visage.v1.UpdatePersonRequest.ttl:type_name -> google.protobuf.Duration
+	1,  // 24: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
+	25, // 25: visage.v1.DeletePersonResponse.deletions:type_name -> visage.v1.PersonDeletion
+	39, // 26: visage.v1.DeletePersonResponse.delete_time:type_name -> google.protobuf.Timestamp
+	39, // 27: visage.v1.ExportPersonResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 28: visage.v1.ExportPersonResponse.expire_time:type_name -> google.protobuf.Timestamp
+	28, // 29: visage.v1.ExportPersonResponse.faces:type_name -> visage.v1.ExportedFace
+	43, // 30: visage.v1.ExportedFace.embedding:type_name -> visage.v1.Embedding
+	39, // 31: visage.v1.ExportedFace.create_time:type_name -> google.protobuf.Timestamp
+	41, // 32: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
+	33, // 33: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
+	42, // 34: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
+	38, // 35: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
+	44, // 36: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
+	45, // 37: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
+	43, // 38: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	39, // 39: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 40: visage.v1.ExportGalleryResponse.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 41: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	39, // 42: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
+	39, // 43: visage.v1.ImportFacesRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 44: visage.v1.ImportFacesRequest.ttl:type_name -> google.protobuf.Duration
+	3,  // 45: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 46: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 47: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 48: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 49: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 50: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
+	15, // 51: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	17, // 52: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	19, // 53: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	21, // 54: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	23, // 55: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	26, // 56: visage.v1.GalleryService.ExportPerson:input_type -> visage.v1.ExportPersonRequest
+	29, // 57: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	31, // 58: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	34, // 59: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	36, // 60: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 61: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 62: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 63: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 64: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 65: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 66: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
+	16, // 67: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	18, // 68: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	20, // 69: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	22, // 70: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	24, // 71: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	27, // 72: visage.v1.GalleryService.ExportPerson:output_type -> visage.v1.ExportPersonResponse
+	30, // 73: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	32, // 74: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	35, // 75: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	37, // 76: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	61, // [61:77] is the sub-list for method output_type
+	45, // [45:61] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }
@@ -3249,6 +3285,7 @@ func file_visage_v1_gallery_proto_init() {
 		(*EnrolFaceRequest_ExpireTime)(nil),
 		(*EnrolFaceRequest_Ttl)(nil),
 	}
+	file_visage_v1_gallery_proto_msgTypes[16].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[21].OneofWrappers = []any{
 		(*UpdatePersonRequest_ExpireTime)(nil),
 		(*UpdatePersonRequest_Ttl)(nil),

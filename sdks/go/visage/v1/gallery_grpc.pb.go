@@ -73,7 +73,8 @@ type GalleryServiceClient interface {
 	ReplaceGallery(ctx context.Context, in *ReplaceGalleryRequest, opts ...grpc.CallOption) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-	// unsuited for recognition.
+	// unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+	// be the face of somebody else.
 	EnrolFace(ctx context.Context, in *EnrolFaceRequest, opts ...grpc.CallOption) (*EnrolFaceResponse, error)
 	// Returns a person with the ids of its faces.
 	GetPerson(ctx context.Context, in *GetPersonRequest, opts ...grpc.CallOption) (*GetPersonResponse, error)
@@ -321,7 +322,8 @@ type GalleryServiceServer interface {
 	ReplaceGallery(context.Context, *ReplaceGalleryRequest) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-	// unsuited for recognition.
+	// unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+	// be the face of somebody else.
 	EnrolFace(context.Context, *EnrolFaceRequest) (*EnrolFaceResponse, error)
 	// Returns a person with the ids of its faces.
 	GetPerson(context.Context, *GetPersonRequest) (*GetPersonResponse, error)

@@ -55,7 +55,8 @@ const (
 type AccountServiceClient interface {
 	// Returns the plan, the subscription, the quota and the keys of the caller.
 	GetAccount(context.Context, *connect.Request[v1.GetAccountRequest]) (*connect.Response[v1.GetAccountResponse], error)
-	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
+	// Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+	// says so. The latest second may be missing.
 	GetUsage(context.Context, *connect.Request[v1.GetUsageRequest]) (*connect.Response[v1.GetUsageResponse], error)
 	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 	//
@@ -143,7 +144,8 @@ func (c *accountServiceClient) DeleteKey(ctx context.Context, req *connect.Reque
 type AccountServiceHandler interface {
 	// Returns the plan, the subscription, the quota and the keys of the caller.
 	GetAccount(context.Context, *connect.Request[v1.GetAccountRequest]) (*connect.Response[v1.GetAccountResponse], error)
-	// Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
+	// Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+	// says so. The latest second may be missing.
 	GetUsage(context.Context, *connect.Request[v1.GetUsageRequest]) (*connect.Response[v1.GetUsageResponse], error)
 	// Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 	//

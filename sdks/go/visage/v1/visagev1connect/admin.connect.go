@@ -93,7 +93,8 @@ type AdminServiceClient interface {
 	UpdatePlan(context.Context, *connect.Request[v1.UpdatePlanRequest]) (*connect.Response[v1.UpdatePlanResponse], error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *connect.Request[v1.DeletePlanRequest]) (*connect.Response[v1.DeletePlanResponse], error)
-	// Returns how many requests one user or all users made, by month, operation and outcome.
+	// Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+	// request says so.
 	SumUsage(context.Context, *connect.Request[v1.SumUsageRequest]) (*connect.Response[v1.SumUsageResponse], error)
 }
 
@@ -294,7 +295,8 @@ type AdminServiceHandler interface {
 	UpdatePlan(context.Context, *connect.Request[v1.UpdatePlanRequest]) (*connect.Response[v1.UpdatePlanResponse], error)
 	// Deletes a plan. Fails with PLAN_IN_USE while it has users.
 	DeletePlan(context.Context, *connect.Request[v1.DeletePlanRequest]) (*connect.Response[v1.DeletePlanResponse], error)
-	// Returns how many requests one user or all users made, by month, operation and outcome.
+	// Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+	// request says so.
 	SumUsage(context.Context, *connect.Request[v1.SumUsageRequest]) (*connect.Response[v1.SumUsageResponse], error)
 }
 

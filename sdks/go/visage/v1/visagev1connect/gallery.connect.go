@@ -108,7 +108,8 @@ type GalleryServiceClient interface {
 	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-	// unsuited for recognition.
+	// unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+	// be the face of somebody else.
 	EnrolFace(context.Context, *connect.Request[v1.EnrolFaceRequest]) (*connect.Response[v1.EnrolFaceResponse], error)
 	// Returns a person with the ids of its faces.
 	GetPerson(context.Context, *connect.Request[v1.GetPersonRequest]) (*connect.Response[v1.GetPersonResponse], error)
@@ -380,7 +381,8 @@ type GalleryServiceHandler interface {
 	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-	// unsuited for recognition.
+	// unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+	// be the face of somebody else.
 	EnrolFace(context.Context, *connect.Request[v1.EnrolFaceRequest]) (*connect.Response[v1.EnrolFaceResponse], error)
 	// Returns a person with the ids of its faces.
 	GetPerson(context.Context, *connect.Request[v1.GetPersonRequest]) (*connect.Response[v1.GetPersonResponse], error)

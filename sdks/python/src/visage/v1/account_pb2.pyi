@@ -285,6 +285,8 @@ class UsageCount(_message.Message):
     OPERATION_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
+    DAY_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
     month: _builtins.str
     """YYYY-MM (UTC)."""
     operation: _builtins.str
@@ -295,6 +297,12 @@ class UsageCount(_message.Message):
     """
     count: _builtins.int
     """Number of requests."""
+    day: _builtins.str
+    """YYYY-MM-DD (UTC), if the request asks for days."""
+    key: _builtins.str
+    """The fingerprint of the key, if the request asks for keys. It stays when the key is deleted. Empty for a client
+    certificate, the first one of several keys, and `other` for keys beyond the first 100 of a month.
+    """
     def __init__(
         self,
         *,
@@ -302,12 +310,21 @@ class UsageCount(_message.Message):
         operation: _builtins.str = ...,
         outcome: _builtins.str = ...,
         count: _builtins.int = ...,
+        day: _builtins.str | None = ...,
+        key: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_day", b"_day", "_key", b"_key", "day", b"day", "key", b"key"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "month", b"month", "operation", b"operation", "outcome", b"outcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_day", b"_day", "_key", b"_key", "count", b"count", "day", b"day", "key", b"key", "month", b"month", "operation", b"operation", "outcome", b"outcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__day: _TypeAlias = _typing.Literal["day"]  # noqa: Y015
+    _WhichOneofArgType__day: _TypeAlias = _typing.Literal["_day", b"_day"]  # noqa: Y015
+    _WhichOneofReturnType__key: _TypeAlias = _typing.Literal["key"]  # noqa: Y015
+    _WhichOneofArgType__key: _TypeAlias = _typing.Literal["_key", b"_key"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__day) -> _WhichOneofReturnType__day | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__key) -> _WhichOneofReturnType__key | None: ...
 
 Global___UsageCount: _TypeAlias = UsageCount  # noqa: Y015
 
@@ -386,19 +403,27 @@ class GetUsageRequest(_message.Message):
 
     FIRST_MONTH_FIELD_NUMBER: _builtins.int
     LAST_MONTH_FIELD_NUMBER: _builtins.int
+    BY_DAY_FIELD_NUMBER: _builtins.int
+    BY_KEY_FIELD_NUMBER: _builtins.int
     first_month: _builtins.str
     """The first month as YYYY-MM. Without it, the current month."""
     last_month: _builtins.str
     """The last month as YYYY-MM. Without it, the current month."""
+    by_day: _builtins.bool
+    """Counts each day of the months separately. At most three months."""
+    by_key: _builtins.bool
+    """Counts each key separately."""
     def __init__(
         self,
         *,
         first_month: _builtins.str = ...,
         last_month: _builtins.str = ...,
+        by_day: _builtins.bool = ...,
+        by_key: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_month", b"first_month", "last_month", b"last_month"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_day", b"by_day", "by_key", b"by_key", "first_month", b"first_month", "last_month", b"last_month"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -413,7 +438,7 @@ class GetUsageResponse(_message.Message):
     COUNTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___UsageCount]:
-        """By month and operation, the most frequent outcome first."""
+        """By month, day, key and operation, the most frequent outcome first."""
 
     def __init__(
         self,

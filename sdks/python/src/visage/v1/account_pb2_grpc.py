@@ -73,7 +73,8 @@ class AccountServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetUsage(self, request, context):
-        """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing.
+        """Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+        says so. The latest second may be missing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

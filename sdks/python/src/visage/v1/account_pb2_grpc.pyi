@@ -43,7 +43,9 @@ class AccountServiceStub:
     GetAccount: _grpc.UnaryUnaryMultiCallable[_account_pb2.GetAccountRequest, _account_pb2.GetAccountResponse]
     """Returns the plan, the subscription, the quota and the keys of the caller."""
     GetUsage: _grpc.UnaryUnaryMultiCallable[_account_pb2.GetUsageRequest, _account_pb2.GetUsageResponse]
-    """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing."""
+    """Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+    says so. The latest second may be missing.
+    """
     CreateKey: _grpc.UnaryUnaryMultiCallable[_account_pb2.CreateKeyRequest, _account_pb2.CreateKeyResponse]
     """Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 
@@ -69,7 +71,9 @@ class AccountServiceAsyncStub(AccountServiceStub):
     GetAccount: _aio.UnaryUnaryMultiCallable[_account_pb2.GetAccountRequest, _account_pb2.GetAccountResponse]  # type: ignore[assignment]
     """Returns the plan, the subscription, the quota and the keys of the caller."""
     GetUsage: _aio.UnaryUnaryMultiCallable[_account_pb2.GetUsageRequest, _account_pb2.GetUsageResponse]  # type: ignore[assignment]
-    """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing."""
+    """Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+    says so. The latest second may be missing.
+    """
     CreateKey: _aio.UnaryUnaryMultiCallable[_account_pb2.CreateKeyRequest, _account_pb2.CreateKeyResponse]  # type: ignore[assignment]
     """Creates a key and returns it once. Fails with TOO_MANY_KEYS if the user has 20 keys already.
 
@@ -104,7 +108,9 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _account_pb2.GetUsageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_account_pb2.GetUsageResponse, _abc.Awaitable[_account_pb2.GetUsageResponse]]:
-        """Returns how many requests the caller made, by month, operation and outcome. The latest second may be missing."""
+        """Returns how many requests the caller made, by month, operation and outcome, and also by day and key if the request
+        says so. The latest second may be missing.
+        """
 
     @_abc_1.abstractmethod
     def CreateKey(

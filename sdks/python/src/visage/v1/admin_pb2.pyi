@@ -874,22 +874,30 @@ class SumUsageRequest(_message.Message):
     USER_FIELD_NUMBER: _builtins.int
     FIRST_MONTH_FIELD_NUMBER: _builtins.int
     LAST_MONTH_FIELD_NUMBER: _builtins.int
+    BY_DAY_FIELD_NUMBER: _builtins.int
+    BY_KEY_FIELD_NUMBER: _builtins.int
     user: _builtins.str
     """Id, fingerprint or name of a user. Without it, the usage of all users is summed."""
     first_month: _builtins.str
     """The first month as YYYY-MM. Without it, the current month."""
     last_month: _builtins.str
     """The last month as YYYY-MM. Without it, the current month."""
+    by_day: _builtins.bool
+    """Counts each day of the months separately. At most three months."""
+    by_key: _builtins.bool
+    """Counts each key separately. Needs `user`."""
     def __init__(
         self,
         *,
         user: _builtins.str = ...,
         first_month: _builtins.str = ...,
         last_month: _builtins.str = ...,
+        by_day: _builtins.bool = ...,
+        by_key: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_month", b"first_month", "last_month", b"last_month", "user", b"user"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_day", b"by_day", "by_key", b"by_key", "first_month", b"first_month", "last_month", b"last_month", "user", b"user"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -904,7 +912,7 @@ class SumUsageResponse(_message.Message):
     COUNTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[_account_pb2.UsageCount]:
-        """By month and operation, the most frequent outcome first."""
+        """By month, day, key and operation, the most frequent outcome first."""
 
     def __init__(
         self,

@@ -186,7 +186,8 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SumUsage(self, request, context):
-        """Returns how many requests one user or all users made, by month, operation and outcome.
+        """Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+        request says so.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

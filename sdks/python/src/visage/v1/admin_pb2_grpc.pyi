@@ -67,7 +67,9 @@ class AdminServiceStub:
     DeletePlan: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeletePlanRequest, _admin_pb2.DeletePlanResponse]
     """Deletes a plan. Fails with PLAN_IN_USE while it has users."""
     SumUsage: _grpc.UnaryUnaryMultiCallable[_admin_pb2.SumUsageRequest, _admin_pb2.SumUsageResponse]
-    """Returns how many requests one user or all users made, by month, operation and outcome."""
+    """Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+    request says so.
+    """
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
@@ -104,7 +106,9 @@ class AdminServiceAsyncStub(AdminServiceStub):
     DeletePlan: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeletePlanRequest, _admin_pb2.DeletePlanResponse]  # type: ignore[assignment]
     """Deletes a plan. Fails with PLAN_IN_USE while it has users."""
     SumUsage: _aio.UnaryUnaryMultiCallable[_admin_pb2.SumUsageRequest, _admin_pb2.SumUsageResponse]  # type: ignore[assignment]
-    """Returns how many requests one user or all users made, by month, operation and outcome."""
+    """Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+    request says so.
+    """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """Manages users and plans.
@@ -210,6 +214,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.SumUsageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.SumUsageResponse, _abc.Awaitable[_admin_pb2.SumUsageResponse]]:
-        """Returns how many requests one user or all users made, by month, operation and outcome."""
+        """Returns how many requests one user or all users made, by month, operation and outcome, and also by day and key if the
+        request says so.
+        """
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -538,6 +538,7 @@ class EnrolFaceRequest(_message.Message):
     SKIP_QUALITY_CHECK_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     TTL_FIELD_NUMBER: _builtins.int
+    CHECK_PERSON_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     person_id: _builtins.str
@@ -548,6 +549,11 @@ class EnrolFaceRequest(_message.Message):
     """A name for the person; at most 256 characters. An earlier name stays if this is not set."""
     skip_quality_check: _builtins.bool
     """Whether to enrol a face although it is unsuited for recognition."""
+    check_person: _builtins.bool
+    """Searches the gallery before the face is stored. Fails and stores nothing if the person has other faces and none is
+    nearer than 0.5 (FACE_UNLIKE_PERSON), or if another person matches and is nearer (FACE_OF_ANOTHER_PERSON). Needs the
+    permissions of a search.
+    """
     @_builtins.property
     def source(self) -> _face_analysis_pb2.FaceSource:
         """The face: an image, of which the most prominent face is used unless a box selects another, or an embedding."""
@@ -571,10 +577,11 @@ class EnrolFaceRequest(_message.Message):
         skip_quality_check: _builtins.bool = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         ttl: _duration_pb2.Duration | None = ...,
+        check_person: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "source", b"source", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id", "skip_quality_check", b"skip_quality_check", "source", b"source", "ttl", b"ttl"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "check_person", b"check_person", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id", "skip_quality_check", b"skip_quality_check", "source", b"source", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__display_name: _TypeAlias = _typing.Literal["display_name"]  # noqa: Y015
     _WhichOneofArgType__display_name: _TypeAlias = _typing.Literal["_display_name", b"_display_name"]  # noqa: Y015
@@ -596,13 +603,25 @@ class EnrolFaceResponse(_message.Message):
     FACE_ID_FIELD_NUMBER: _builtins.int
     BOX_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    PERSON_DISTANCE_FIELD_NUMBER: _builtins.int
+    NEAREST_OTHER_FIELD_NUMBER: _builtins.int
     face_id: _builtins.str
     """The id of the face."""
     revision: _builtins.int
     """The revision of the gallery that has the face."""
+    person_distance: _builtins.float
+    """Euclidean distance to the nearest other face of the person, with two decimals. Missing without `check_person`, and if
+    the person had no other face.
+    """
     @_builtins.property
     def box(self) -> _face_analysis_pb2.BoundingBox:
         """The face in the image. Missing if an embedding was enrolled."""
+
+    @_builtins.property
+    def nearest_other(self) -> Global___PersonMatch:
+        """The nearest other person who matches, though not nearer than the person. Missing without `check_person`, and if
+        nobody matches.
+        """
 
     def __init__(
         self,
@@ -610,12 +629,16 @@ class EnrolFaceResponse(_message.Message):
         face_id: _builtins.str = ...,
         box: _face_analysis_pb2.BoundingBox | None = ...,
         revision: _builtins.int = ...,
+        person_distance: _builtins.float | None = ...,
+        nearest_other: Global___PersonMatch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["box", b"box"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "nearest_other", b"nearest_other", "person_distance", b"person_distance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "face_id", b"face_id", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "face_id", b"face_id", "nearest_other", b"nearest_other", "person_distance", b"person_distance", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__person_distance: _TypeAlias = _typing.Literal["person_distance"]  # noqa: Y015
+    _WhichOneofArgType__person_distance: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__person_distance) -> _WhichOneofReturnType__person_distance | None: ...
 
 Global___EnrolFaceResponse: _TypeAlias = EnrolFaceResponse  # noqa: Y015
 

@@ -184,7 +184,8 @@ class GalleryServiceServicer(object):
     def EnrolFace(self, request, context):
         """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
         so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-        unsuited for recognition.
+        unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+        be the face of somebody else.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -67,7 +67,8 @@ class GalleryServiceStub:
     EnrolFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
     so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-    unsuited for recognition.
+    unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+    be the face of somebody else.
     """
     GetPerson: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.GetPersonRequest, _gallery_pb2.GetPersonResponse]
     """Returns a person with the ids of its faces."""
@@ -134,7 +135,8 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     EnrolFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]  # type: ignore[assignment]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
     so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-    unsuited for recognition.
+    unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+    be the face of somebody else.
     """
     GetPerson: _aio.UnaryUnaryMultiCallable[_gallery_pb2.GetPersonRequest, _gallery_pb2.GetPersonResponse]  # type: ignore[assignment]
     """Returns a person with the ids of its faces."""
@@ -240,7 +242,8 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_gallery_pb2.EnrolFaceResponse, _abc.Awaitable[_gallery_pb2.EnrolFaceResponse]]:
         """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
         so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
-        unsuited for recognition.
+        unsuited for recognition. With `check_person`, fails with FACE_UNLIKE_PERSON or FACE_OF_ANOTHER_PERSON if it seems to
+        be the face of somebody else.
         """
 
     @_abc_1.abstractmethod

@@ -111,7 +111,7 @@ describe.runIf(hasBrowser)("the API key in the header", () => {
     page.on("response", (response) => {
       if (response.status() === 403) refused.push(response.url());
     });
-    await expect.poll(() => page.locator(".choice:visible").allInnerTexts()).toEqual(["Match", "Vector"]);
+    await expect.poll(() => page.locator(".choice:visible").allInnerTexts()).toEqual(["Match", "Embedding"]);
     expect(await page.getByLabel("Or the URL of a photo").isVisible()).toBe(false);
     await page.goto(site.url("/docs"));
     await expect.poll(() => page.locator("#v1IdentifyFaces, #getImageAttr").count()).toBe(0);

@@ -35,7 +35,7 @@ describe.runIf(hasBrowser)("the address of the playground", () => {
 
   test("never has photos or keys", async () => {
     const { page, selectOperation, addPhotos } = await openPlayground(site.browser, site.service);
-    await selectOperation("Vector");
+    await selectOperation("Embedding");
     await page.getByRole("button", { name: "Hopper", exact: true }).click();
     await page.waitForURL(site.url("/?operation=get_face_vec&sample=hopper"));
     await addPhotos(0, sampleFile(3));

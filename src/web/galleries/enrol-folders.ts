@@ -2,7 +2,7 @@ import { bindFileDialog } from "../photos/drop-zone.ts";
 import { type Drop, readChosenFolder } from "../photos/dropped-files.ts";
 import { make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
-import { listPeople, type Person } from "./gallery-api.ts";
+import type { Person } from "./gallery-api.ts";
 import { randomPersonId } from "./names.ts";
 import type { NamedPerson } from "./person-field.ts";
 
@@ -27,8 +27,6 @@ export interface FolderPlan {
   /** What is not enrolled and why, in a sentence each. */
   readonly skipped: readonly string[];
 }
-
-const PAGE_SIZE = 1_000;
 
 /** Groups photos by the folders in the only folder, or by the folders if there are several. */
 export function groupByFolder(photos: readonly File[]): FolderGroups {
@@ -91,16 +89,4 @@ export function bindFolderDialog(
   const input = make("input", { type: "file", webkitdirectory: true, multiple: true, hidden: true });
   bindFileDialog(button, input, (files) => onFolder(readChosenFolder(files, maxPhotos)));
   button.after(input);
-}
-
-/** Reads all people of a gallery. Throws RequestError. */
-export async function readAllPeople(galleryId: string): Promise<Person[]> {
-  const people: Person[] = [];
-  let pageToken = "";
-  do {
-    const page = await listPeople(galleryId, { pageSize: PAGE_SIZE, pageToken });
-    people.push(...page.items);
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
-  return people;
 }

@@ -1,7 +1,7 @@
 import { createDropZone } from "../photos/drop-zone.ts";
 import { type Drop, readDrop } from "../photos/dropped-files.ts";
 import { byId, reporting } from "../site/elements.ts";
-import { bindFolderDialog, groupByFolder, planFolders, readAllPeople } from "./enrol-folders.ts";
+import { bindFolderDialog, groupByFolder, planFolders } from "./enrol-folders.ts";
 import { enrolRow } from "./enrol-photo.ts";
 import { openPreview } from "./enrol-preview.ts";
 import { EnrolProgress } from "./enrol-progress.ts";
@@ -11,6 +11,7 @@ import type { KnownCrops } from "./face-crop.ts";
 import { failureText } from "./failure.ts";
 import type { Person } from "./gallery-api.ts";
 import { type NamedPerson, PersonField } from "./person-field.ts";
+import { readPeople } from "./read-people.ts";
 
 /** For more, the command line is better suited. */
 const MAX_PHOTOS = 10_000;
@@ -87,7 +88,8 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
     if (groups.folders.size === 0 && groups.loose.length > 0) return addPhotos(groups.loose);
     if (files.length === 0) return;
     const shownGallery = galleryId;
-    const plan = planFolders(groups, person.named, await readAllPeople(galleryId));
+    const { people } = await readPeople(galleryId);
+    const plan = planFolders(groups, person.named, people);
     if (shownGallery !== galleryId) return;
     openPreview({ ...plan, skipped: [...plan.skipped, ...notes] }, () => {
       add(

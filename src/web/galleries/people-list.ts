@@ -1,40 +1,16 @@
-// The people of a gallery in the browser. The service lists them by id, and names must not be in the address of a
-// request, so the page itself sorts and searches them.
-import { listPeople, type Person } from "./gallery-api.ts";
+// The service lists people by id, and names must not be in the address of a request, so the page itself sorts and
+// searches them.
 
-/** The most people that the page reads. */
-export const MAX_PEOPLE = 10_000;
-/** The most that one request returns. */
-const PAGE_SIZE = 1_000;
+/** What names a person. */
+interface Named {
+  readonly personId: string;
+  readonly displayName: string;
+}
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
-/** What the page has read of a gallery. */
-export interface PeopleList {
-  readonly people: readonly Person[];
-  /** Whether the gallery has more people than the page reads. */
-  readonly isCut: boolean;
-}
-
-/** Reads the people of a gallery, up to the limit. Throws RequestError. */
-export async function readPeople(
-  galleryId: string,
-  signal: AbortSignal,
-  onProgress: (count: number) => void,
-): Promise<PeopleList> {
-  const people: Person[] = [];
-  let pageToken = "";
-  do {
-    const page = await listPeople(galleryId, { pageSize: PAGE_SIZE, pageToken }, { signal });
-    people.push(...page.items);
-    pageToken = page.nextPageToken;
-    onProgress(people.length);
-  } while (pageToken !== "" && people.length < MAX_PEOPLE);
-  return { people: people.slice(0, MAX_PEOPLE), isCut: pageToken !== "" || people.length > MAX_PEOPLE };
-}
-
 /** Sorts people by name as a reader expects it, "Anna 2" before "Anna 10". Who has no name is sorted by id. */
-export function sortPeople(people: readonly Person[]): Person[] {
+export function sortPeople<Person extends Named>(people: readonly Person[]): Person[] {
   return [...people].sort(
     (one, other) =>
       COLLATOR.compare(nameOf(one), nameOf(other)) || COLLATOR.compare(one.personId, other.personId),
@@ -42,7 +18,7 @@ export function sortPeople(people: readonly Person[]): Person[] {
 }
 
 /** Returns the people whose name or id has a text, whatever its case and accents. */
-export function findPeople(people: readonly Person[], text: string): readonly Person[] {
+export function findPeople<Person extends Named>(people: readonly Person[], text: string): readonly Person[] {
   const wanted = fold(text.trim());
   if (wanted === "") return people;
   return people.filter(
@@ -51,12 +27,12 @@ export function findPeople(people: readonly Person[], text: string): readonly Pe
 }
 
 /** What the page calls a person. */
-export function nameOf({ displayName, personId }: Pick<Person, "displayName" | "personId">): string {
+export function nameOf({ displayName, personId }: Named): string {
   return displayName || personId;
 }
 
 /** Names a person so that namesakes can be told apart. */
-export function fullNameOf({ displayName, personId }: Person): string {
+export function fullNameOf({ displayName, personId }: Named): string {
   return displayName ? `${displayName} (${personId})` : personId;
 }
 

@@ -3,10 +3,14 @@ import { RequestError } from "../site/request-error.ts";
 import type { KnownCrops } from "./face-crop.ts";
 import { isCancelled } from "./failure.ts";
 import { getPerson, type Person } from "./gallery-api.ts";
-import { findPeople, MAX_PEOPLE, readPeople, sortPeople } from "./people-list.ts";
+import { findPeople, sortPeople } from "./people-list.ts";
 import { editPerson } from "./person-dialogs.ts";
 import { drawPerson, type Outcome, type PeopleContext } from "./person-row.ts";
 import { showProblem } from "./problem.ts";
+import { readPeople } from "./read-people.ts";
+
+/** The most people that the page reads to list and search them. */
+const MAX_PEOPLE = 10_000;
 
 /** How many people are shown at once. */
 const PAGE_SIZE = 50;
@@ -62,7 +66,7 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
       if (people.length === 0) message.textContent = `Reading… ${count.toLocaleString("en")} people`;
     };
     try {
-      const read = await readPeople(galleryId, controller.signal, onProgress);
+      const read = await readPeople(galleryId, { max: MAX_PEOPLE, signal: controller.signal, onProgress });
       problem.replaceChildren();
       ({ isCut } = read);
       setPeople(read.people);

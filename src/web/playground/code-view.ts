@@ -1,5 +1,6 @@
 import type { SampleRequest } from "../samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
+import { serviceAddress } from "../samples/service-address.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
@@ -44,14 +45,9 @@ function languageOf(id: string | undefined): SampleLanguage {
 /** Without a key, the code reads it from the environment. */
 function codeOf({ write }: SampleLanguage, state: State, key: string): string {
   return write(codeRequest(requestFrom(state)), {
-    address: serviceAddress(),
+    address: serviceAddress(document.baseURI),
     ...(key && { key }),
   })!.trimEnd();
-}
-
-/** The address of the service, which may be below a path, without what else is in the address of the page. */
-function serviceAddress(): string {
-  return new URL(".", document.baseURI).href.replace(/\/$/, "");
 }
 
 /** Describes the request of the form, as the page sends it. */

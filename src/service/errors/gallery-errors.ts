@@ -84,6 +84,7 @@ export const GALLERY_ERRORS = {
     cause:
       "The request has `check_person` and all other faces of the person are at a distance of 0.5 or more, or beyond the gallery's own threshold if that is larger. `person_distance` in the metadata is the distance to the nearest one; of a key without the scope `wide-distance` it is missing. `other_person_id` and `other_distance` name another person who matches.",
     remedy: "Let somebody look at the photo. To enrol it anyway, repeat the request without `check_person`.",
+    galleries: { text: "Look at the photo before you enrol it." },
   }),
   faceOfAnotherPerson: row("6012", Code.FailedPrecondition, 422, {
     text: "The face looks like another person of the gallery.",
@@ -92,5 +93,6 @@ export const GALLERY_ERRORS = {
       "The request has `check_person` and another person matches and is nearer than the person of the request. The metadata has the id of this person as `other_person_id` and both distances as `other_distance` and `person_distance`.",
     remedy:
       "Enrol the face under `other_person_id` if that is right. To enrol it anyway, repeat the request without `check_person`.",
+    galleries: { text: "Look at the photo before you enrol it." },
   }),
 };

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deleteHiddenGalleries, hideGalleries } from "../database/delete-galleries.ts";
-import { DELETION_BATCH, deleteInBatches } from "../database/delete-in-batches.ts";
+import { DELETION_BATCH } from "../database/delete-in-batches.ts";
 import {
   dateFromColumn,
   optionalDateFromColumn,
@@ -86,14 +86,25 @@ export async function deleteUser(database: SqlDatabase, userId: string): Promise
   const [gallery] = await database.query(findGallery(userId));
   await hideGalleries(database, userId);
   await deleteHiddenGalleries(database, userId);
-  await deleteInBatches(database, DELETE_USAGE, [userId]);
+  const deleteUsage = () =>
+    database.runTransaction(deleteUsageBatch(userId, database.exclusiveRowLockClause));
+  while ((await deleteUsage()) === DELETION_BATCH);
   const hadMore = await database.runTransaction(deleteUserRow(userId));
   return gallery !== undefined || hadMore;
 }
 
-const DELETE_USAGE = `delete from usage where (user_id, day, key, operation, outcome) in
-  (select user_id, day, key, operation, outcome from usage where user_id = $1 limit ${DELETION_BATCH})
-  returning 1 as one`;
+/** Deletes a part of the usage of a user. Returns the number of deleted rows. */
+function* deleteUsageBatch(userId: string, exclusiveRowLockClause: string): TransactionScript<number> {
+  // Batches of counts lock the user before they lock its usage.
+  yield { sql: `select id from users where id = $1 ${exclusiveRowLockClause}`, values: [userId] };
+  const deleted = yield {
+    sql: `delete from usage where (user_id, day, key, operation, outcome) in
+      (select user_id, day, key, operation, outcome from usage where user_id = $1 limit ${DELETION_BATCH})
+      returning 1 as one`,
+    values: [userId],
+  };
+  return deleted.length;
+}
 
 /** Deletes a user with its data key, and galleries that were created meanwhile. Returns whether there were any. */
 function* deleteUserRow(userId: string): TransactionScript<boolean> {

@@ -292,6 +292,16 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 0 });
     });
 
+    test("removes a user while its usage is written", async () => {
+      await addUser(store, ann);
+      const other = await openAt(location);
+      const counts = Array.from({ length: 1_001 }, (_, i) => createUsage(ann, 1, { outcome: `o${i}` }));
+      await store.addUsage("0", counts);
+      const writes = Array.from({ length: 10 }, (_, i) => store.addUsage(`${i + 1}`, counts));
+      await Promise.all([other.removeUser(ann.id), ...writes]);
+      expect(await store.listUsage()).toEqual([]);
+    });
+
     test("sums usage and lists it by user and day", async () => {
       for (const user of [ann, bob]) await addUser(store, user);
       const failed = { outcome: "NO_FACE" };

@@ -134,7 +134,8 @@ function drawPeople(people: readonly PersonMatch[], threshold: number, isMatch: 
     return make(
       "li",
       { class: isMatch ? "match" : "no-match" },
-      make("span", {}, nameOf(match)),
+      // One person alone is named above already.
+      make("span", {}, isMatch && people.length === 1 ? "Distance" : nameOf(match)),
       bar,
       make("span", { class: "figure" }, visuallyHidden("distance "), distanceText(match)),
     );

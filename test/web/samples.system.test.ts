@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { codeRequest } from "../../src/web/playground/code-request.ts";
+import { OPERATIONS } from "../../src/web/playground/operations.ts";
 import { EXAMPLE_FINGERPRINT, EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
 import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
@@ -39,16 +41,19 @@ const VARIANTS: readonly SampleRequest[] = [
     images: [{ field: "img", file: HOSTILE_NAME, boxes: [BOX] }],
     fields: { quality: true, face_det: false },
   },
-  { operation: "v1AnalyzeImage", images: [{ field: "image", file: HOSTILE_NAME, boxes: [BOX] }] },
   { operation: "v1AnalyzeImages", images: [{ field: "image", file: HOSTILE_NAME }] },
-  {
-    operation: "v1CompareFaces",
-    images: [
-      { field: "source", file: HOSTILE_NAME, boxes: [BOX] },
-      { field: "target", file: "one.jpg", boxes: [BOX] },
-    ],
-  },
 ];
+
+/** The requests of the playground: every operation, without and with selected faces. */
+const PLAYGROUND = Object.values(OPERATIONS).flatMap((operation) =>
+  [undefined, { x1: BOX[0], y1: BOX[1], x2: BOX[2], y2: BOX[3] }].map((box) => {
+    const images = operation.images.map((field, slot) => {
+      const photo = { name: slot === 0 ? HOSTILE_NAME : "one.jpg", isAccepted: true };
+      return { field, slot, photo, box };
+    });
+    return codeRequest({ operation, images, features: operation.features });
+  }),
+);
 
 /** What the output of a sample contains, whatever its language. */
 const EXPECTED: Readonly<Partial<Record<OperationId, RegExp>>> = {
@@ -94,7 +99,7 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
       const samples = [
         ...EXAMPLE_REQUESTS.map((request) => ({ request, code: write(request, { address }) })),
         // A key in the code instead of the environment.
-        ...[...VARIANTS, variantWithUrl].map((request) => ({
+        ...[...VARIANTS, ...PLAYGROUND, variantWithUrl].map((request) => ({
           request,
           code: write(request, { address, key: USER }),
         })),

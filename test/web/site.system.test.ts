@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)("the site", () => {
     await page.addInitScript(`Object.defineProperty(window, "sessionStorage", ${block})`);
     await page.goto(site.url(`/#user_id=${USER}`));
     await agreeToLink(page);
-    await page.locator("#result .timings").waitFor();
+    await page.getByText(/^Answered in/).waitFor();
     await page.getByText("API key set").waitFor();
     expect(consoleErrors).toEqual([]);
   });
@@ -215,7 +215,7 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
     proxy.setFault(neverAnswer);
     await page.locator("#run").click();
     await page.locator("#result[aria-busy=true]").waitFor();
-    await page.getByRole("checkbox", { name: /^Detect faces/ }).uncheck();
+    await page.getByRole("checkbox", { name: /^Scale down/ }).uncheck();
     await page.locator("#result[aria-busy=false]").waitFor();
     expect(await result.textContent()).toContain("Press “Get attributes” to see results.");
   });

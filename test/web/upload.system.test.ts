@@ -70,7 +70,9 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
       .exec((await page.locator("#code").textContent())!)![1]!
       .split(",")
       .map(Number);
-    expect(box).toEqual(shown.map((position) => Math.round((10 * position * 2048) / 3840) / 10));
+    // The height of the sent photo is rounded.
+    for (const [i, position] of shown.entries())
+      expect(Math.abs(box[i]! - (position * 2048) / 3840)).toBeLessThan(0.5);
     await result.getByText("Face 2 response.faces[0]").waitFor();
   });
 

@@ -3,8 +3,7 @@ import { createUpload } from "../photos/upload.ts";
 import { callService, type ServiceCall, type ServiceResponse } from "../site/request.ts";
 import { OPERATIONS } from "./operations.ts";
 import type { Photo } from "./photo.ts";
-import { toOriginal } from "./positions.ts";
-import { cornersOf } from "./request.ts";
+import { cornersOf, toOriginal } from "./positions.ts";
 import type { Analysis, Comparison } from "./responses.ts";
 
 /** A photo as it is sent: bytes, or the URL from which the service fetches it. */

@@ -1,11 +1,11 @@
-import type { SampleRequest } from "../samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
 import { serviceAddress } from "../samples/service-address.ts";
 import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
-import { cornersOf, type FaceRequest, type RequestImage, requestFrom } from "./request.ts";
+import { codeRequest } from "./code-request.ts";
+import { requestFrom } from "./request.ts";
 import type { State, Store } from "./store.ts";
 import { maskUserId } from "./user-id.ts";
 
@@ -48,24 +48,4 @@ function codeOf({ write }: SampleLanguage, state: State, key: string): string {
     address: serviceAddress(document.baseURI),
     ...(key && { key }),
   })!.trimEnd();
-}
-
-/** Describes the request of the form, as the page sends it. */
-function codeRequest({ operation, images, features }: FaceRequest): SampleRequest {
-  return {
-    operation: operation.id,
-    images: images.map((image) => ({
-      field: image.field,
-      file: fileName(image),
-      url: image.photo?.url,
-      ...(image.box && { boxes: [cornersOf(image.box)] }),
-    })),
-    ...(features.length > 0 && { fields: { features } }),
-  };
-}
-
-/** A photo that the browser converts must be a JPEG for other programs. */
-function fileName({ photo, slot }: RequestImage): string {
-  if (!photo) return `photo-${slot + 1}.jpg`;
-  return photo.isAccepted ? photo.name : photo.name.replace(/(\.\w+)?$/, ".jpg");
 }

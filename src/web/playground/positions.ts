@@ -1,4 +1,4 @@
-import type { Scale } from "../photos/geometry.ts";
+import type { Box, Scale } from "../photos/geometry.ts";
 
 /** The axis of each position and size, by the names of the messages. */
 const AXES: Readonly<Record<string, "x" | "y">> = {
@@ -20,4 +20,9 @@ function convert(name: string, member: unknown, scale: Scale): unknown {
   if (name === "size") return Math.floor(member * Math.min(scale.x, scale.y));
   const axis = AXES[name];
   return axis ? Math.round(10 * member * scale[axis]) / 10 : member;
+}
+
+/** The corners of a box as the query and the code samples write them. */
+export function cornersOf({ x1, y1, x2, y2 }: Box): readonly [number, number, number, number] {
+  return [x1, y1, x2, y2];
 }

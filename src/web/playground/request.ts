@@ -49,8 +49,3 @@ export function detectionRequest(photo: Photo, slot: number, mayScale: boolean):
 function wholePixels({ x1, y1, x2, y2 }: Box): Box {
   return { x1: Math.round(x1), y1: Math.round(y1), x2: Math.round(x2), y2: Math.round(y2) };
 }
-
-/** The corners of a box as the query and the code samples write them. */
-export function cornersOf({ x1, y1, x2, y2 }: Box): readonly [number, number, number, number] {
-  return [x1, y1, x2, y2];
-}

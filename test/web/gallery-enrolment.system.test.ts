@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)("enrolment on the galleries page", () => {
     await create("Together");
     const photos = [await portrait(1, 2), await portrait(3, 0), await portrait(3, 1)];
     expect(await enrol("Ann", ...photos)).toBe("2 photos enrolled, 1 not.");
-    expect(await page.locator(".enrol-row[data-state=failed]").textContent()).toContain("portrait-3-0.jpg");
+    expect(await page.locator(".enrol-row[data-state=doubtful]").textContent()).toContain("portrait-3-0.jpg");
   });
 
   test("failures stay until they are dismissed, and a photo without a name never enrols", async () => {

@@ -38,6 +38,8 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
   const queue = new EnrolQueue({
     enrol: async (row, signal) => {
       const outcome = await enrolRow(row, signal, crops);
+      // Another gallery may have been opened in the meantime.
+      if (!queue.rows.includes(row)) return;
       if (outcome === "enrolled") person.forget(row.enrolment!);
       if (outcome === "stop" && row.faceIds) stop();
       if (row.state === "failed" && !row.element.isConnected) list.append(row.element);

@@ -5,7 +5,7 @@ import type { CreatedKey, Key } from "../accounts/messages.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { byId, reporting } from "../site/elements.ts";
 import { openKeyDialog } from "../site/key-control.ts";
-import { onKeyChange, readUserId, storeUserId } from "../site/session.ts";
+import { onKeyChange, readKey, storeKey } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
 import { drawPlan, drawQuota } from "./plan-view.ts";
@@ -23,7 +23,7 @@ byId("create-key", HTMLButtonElement).addEventListener("click", () =>
 
 byId("enter-key", HTMLButtonElement).addEventListener("click", openKeyDialog);
 onKeyChange(reporting(show));
-if (readUserId()) show().catch(reportError);
+if (readKey()) show().catch(reportError);
 
 /** Reads the account and draws it. Hides the previous one if that fails. */
 async function show(): Promise<void> {
@@ -66,5 +66,5 @@ function replaceKey(key: Key): void {
 
 /** The old key may end at once, and the new one can delete it. */
 function useCreatedKey({ key }: CreatedKey): void {
-  storeUserId(key);
+  storeKey(key);
 }

@@ -1,18 +1,18 @@
 import { failureText, isRejectedKey } from "../accounts/failure.ts";
 import type { PlanSummary, User } from "../accounts/messages.ts";
-import { mountSecretField } from "../accounts/secret-field.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { byId } from "../site/elements.ts";
 import { mountSite } from "../site/site.ts";
 import { askToAddUser } from "./add-user.ts";
 import { listPlans, readAdminKey, storeAdminKey, sumUsage } from "./api.ts";
+import { mountKeyField } from "./key-field.ts";
 import { askForPlan } from "./plan-dialog.ts";
 import { drawPlans } from "./plan-list.ts";
 import { openUser } from "./user-dialog.ts";
 import { mountUserList } from "./user-list.ts";
 
 await mountSite();
-const field = mountSecretField("admin key", signIn);
+const field = mountKeyField(signIn);
 const signInForm = byId("sign-in", HTMLFormElement);
 const sections = byId("admin", HTMLDivElement);
 const users = mountUserList(manage);

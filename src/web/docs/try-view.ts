@@ -1,7 +1,7 @@
 import { byId, make, makeButton } from "../site/elements.ts";
 import { openKeyDialog } from "../site/key-control.ts";
 import type { Off } from "../site/service-info.ts";
-import { readUserId } from "../site/session.ts";
+import { readKey } from "../site/session.ts";
 import { featuresOf } from "../switched-off.ts";
 import { createdGalleries, ExampleError, removeExamples, sendWithExample } from "./try-example.ts";
 import { InputError } from "./try-fields.ts";
@@ -50,7 +50,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
     cancel.hidden = false;
     result.replaceChildren(make("p", { class: "hint" }, "Waiting for the response…"));
     try {
-      result.replaceChildren(...(await work({ key: readUserId(), signal })));
+      result.replaceChildren(...(await work({ key: readKey(), signal })));
     } catch (error) {
       result.replaceChildren(...problem(error, signal));
     }
@@ -82,7 +82,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
   );
   view.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (readUserId() === "") return openKeyDialog();
+    if (readKey() === "") return openKeyDialog();
     run(async (options) => resultView(await send(options))).catch(reportError);
   });
   result.append(...leftovers());

@@ -1,6 +1,6 @@
 import { closePhoto } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
-import { readUserId } from "../site/session.ts";
+import { readKey } from "../site/session.ts";
 import { cropFace } from "./face-crop.ts";
 import { type CallOptions, type Enrolment, enrolFace } from "./gallery-api.ts";
 import { openSentPhoto } from "./sent-photo.ts";
@@ -55,13 +55,13 @@ export async function faceIdOf(photo: Blob): Promise<string | undefined> {
 
 /** Enrols without a check of the person if the key may not search. */
 async function enrolIfPermitted(enrolment: Enrolment, photo: Blob, options: CallOptions) {
-  const checkPerson = enrolment.checkPerson && readUserId() !== keyWithoutSearch;
+  const checkPerson = enrolment.checkPerson && readKey() !== keyWithoutSearch;
   try {
     return await enrolFace({ ...enrolment, checkPerson }, photo, options);
   } catch (error) {
     const isRefused = error instanceof RequestError && REFUSALS.includes(error.facts.reason ?? "");
     if (!checkPerson || !isRefused) throw error;
-    keyWithoutSearch = readUserId();
+    keyWithoutSearch = readKey();
     return enrolFace({ ...enrolment, checkPerson: false }, photo, options);
   }
 }

@@ -1,5 +1,5 @@
 import { byId, make, reporting } from "../site/elements.ts";
-import { readUserId } from "../site/session.ts";
+import { readKey } from "../site/session.ts";
 import { plural } from "../site/words.ts";
 import { isCancelled } from "./failure.ts";
 import { type Gallery, listGalleries } from "./gallery-api.ts";
@@ -54,7 +54,7 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[] | undefi
     async start() {
       reading.abort();
       clear();
-      if (readUserId() !== "") return read("");
+      if (readKey() !== "") return read("");
       message.textContent = "Enter your API key to see your galleries.";
     },
     /** Reads the list again. */

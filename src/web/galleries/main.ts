@@ -1,6 +1,6 @@
 import { onDroppedFiles } from "../photos/drop-zone.ts";
 import { byId } from "../site/elements.ts";
-import { onKeyChange, readUserId } from "../site/session.ts";
+import { onKeyChange, readKey } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { mountCreateForm } from "./create-form.ts";
 import { KnownCrops } from "./face-crop.ts";
@@ -67,7 +67,7 @@ async function followAddress(): Promise<void> {
 async function start(): Promise<void> {
   selectedId = undefined;
   await list.start();
-  if (readUserId() === "") await view.show(undefined);
+  if (readKey() === "") await view.show(undefined);
   else await followAddress();
 }
 

@@ -4,10 +4,10 @@ import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
+import { maskKey } from "./api-key.ts";
 import { codeRequest } from "./code-request.ts";
 import { requestFrom } from "./request.ts";
 import type { State, Store } from "./store.ts";
-import { maskUserId } from "./user-id.ts";
 
 /** The chosen language, which the API reference uses as well. */
 const LANGUAGE = "sample_language";
@@ -30,10 +30,10 @@ export function mountCodeView(store: Store): void {
   });
   const show = (state: State) => {
     mark(language.id);
-    const text = codeOf(language, state, maskUserId(state.userId));
+    const text = codeOf(language, state, maskKey(state.apiKey));
     if (block.textContent !== text) block.textContent = text;
   };
-  const code = () => codeOf(language, store.state, store.state.userId);
+  const code = () => codeOf(language, store.state, store.state.apiKey);
   byId("code-top", HTMLDivElement).append(list, makeCopyButton("Copy", code, { subject: " code" }));
   store.subscribe(show);
 }

@@ -1,11 +1,11 @@
 import { actionRow, make, makeButton } from "../site/elements.ts";
 import { drawFacts } from "../site/facts.ts";
 import { adviceFor, titleOf, waitText } from "./advice.ts";
+import { drawKeyButton } from "./api-key.ts";
 import type { Failure } from "./send.ts";
-import { drawUserIdButton } from "./user-id.ts";
 
 /** What the button beside the error of a missing API key or an unknown one says, by code. */
-const USER_ID_LABELS: Readonly<Record<string, string>> = {
+const KEY_LABELS: Readonly<Record<string, string>> = {
   "4001": "Enter an API key",
   "4002": "Enter another API key",
 };
@@ -33,9 +33,9 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
     make("p", {}, text),
     drawFacts(facts),
   );
-  const userIdLabel = code === undefined ? undefined : USER_ID_LABELS[code];
+  const keyLabel = code === undefined ? undefined : KEY_LABELS[code];
   if (retry) card.append(drawRetry(failure, onRetry));
-  else if (userIdLabel) card.append(actionRow(drawUserIdButton(userIdLabel)));
+  else if (keyLabel) card.append(actionRow(drawKeyButton(keyLabel)));
   else if (CODES_OF_OUTDATED_PAGE.includes(code ?? ""))
     card.append(actionRow(makeButton("Reload the page", () => location.reload())));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));

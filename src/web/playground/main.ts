@@ -1,7 +1,7 @@
 import type { Box } from "../photos/geometry.ts";
 import { make, reporting } from "../site/elements.ts";
 import { fetchOff, fetchServiceInfo } from "../site/service-info.ts";
-import { onKeyChange, readUserId } from "../site/session.ts";
+import { onKeyChange, readKey } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { keepInAddress, readFromAddress, samplesFromAddress, thresholdFromAddress } from "./address.ts";
 import { createBatchOpener } from "./batch/open-batch.ts";
@@ -20,7 +20,7 @@ import { mountSlotView } from "./slot-view.ts";
 import { createStore, type Store, selectFaces, toggleFace } from "./store.ts";
 import { mountUrlField } from "./url-field.ts";
 
-const { hasNewUserId } = await mountSite();
+const { hasNewKey } = await mountSite();
 const offer = createOffer(await fetchOff());
 const [first] = offer.operations;
 const named = offer.operations.find((name) => name === readFromAddress("operation"));
@@ -35,7 +35,7 @@ else
 
 function start(offer: Offer, operation: OperationName): void {
   const store = createStore({
-    userId: readUserId(),
+    apiKey: readKey(),
     offer,
     operation,
     slots: [{}, {}],
@@ -88,7 +88,7 @@ function start(offer: Offer, operation: OperationName): void {
   showSamples(store, samplesFromAddress(store.state))
     .then(() => {
       keepInAddress(store);
-      return hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST);
+      return hasNewKey ? runIfComplete(store, FIRST) : showStored(store, FIRST);
     })
     .catch(reportError);
 }
@@ -97,7 +97,7 @@ function start(offer: Offer, operation: OperationName): void {
 async function useNewKey(store: Store): Promise<void> {
   const { outcome } = store.state;
   const lackedKey = outcome?.isSuccess === false && ["4001", "4002"].includes(outcome.code ?? "");
-  store.update({ userId: readUserId(), outcome: outcome?.isSuccess ? outcome : undefined });
+  store.update({ apiKey: readKey(), outcome: outcome?.isSuccess ? outcome : undefined });
   // The page is reloaded if the key changes what is switched off.
   await fetchOff();
   if (lackedKey) await runIfComplete(store);

@@ -1,5 +1,6 @@
 import type { Box } from "../photos/geometry.ts";
 import { byId, make } from "../site/elements.ts";
+import { drawKeyButton } from "./api-key.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
 import { ATTRIBUTES_CAVEAT } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
@@ -9,7 +10,6 @@ import { drawHeadline, summaryText } from "./response-summary.ts";
 import { isComparison } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
-import { drawUserIdButton } from "./user-id.ts";
 
 /** What the result causes. */
 export interface ResultActions extends MatchActions {
@@ -28,7 +28,7 @@ export function mountResultView(store: Store, actions: ResultActions): void {
   const updating = byId("updating", HTMLSpanElement);
   let drawn: Outcome | undefined;
   let faces: FaceList | undefined;
-  let hadUserId = Boolean(store.state.userId);
+  let hadKey = Boolean(store.state.apiKey);
   store.subscribe((state) => {
     const { outcome } = state;
     panel.setAttribute("aria-busy", String(state.isBusy));
@@ -46,9 +46,9 @@ export function mountResultView(store: Store, actions: ResultActions): void {
     }
     if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome, state) : "";
     drawn = outcome;
-    const hasUserId = Boolean(state.userId);
-    if (hasUserId !== hadUserId) body.querySelector(".stored")?.replaceWith(drawStoredNote(state));
-    hadUserId = hasUserId;
+    const hasKey = Boolean(state.apiKey);
+    if (hasKey !== hadKey) body.querySelector(".stored")?.replaceWith(drawStoredNote(state));
+    hadKey = hasKey;
     faces?.update(state);
     if (outcome?.isSuccess && isComparison(outcome.response)) matchView.update(state);
   });
@@ -70,8 +70,8 @@ function emptyText(state: State): string {
 }
 
 /** Says that a result is of a sample, and how to get one of other photos. */
-function drawStoredNote({ userId }: State): HTMLElement {
-  const advice = userId ? ["Add your own photo."] : [drawUserIdButton(), " to analyse your own photos."];
+function drawStoredNote({ apiKey }: State): HTMLElement {
+  const advice = apiKey ? ["Add your own photo."] : [drawKeyButton(), " to analyse your own photos."];
   return make("p", { class: "notice stored" }, "Stored result of a sample. ", ...advice);
 }
 

@@ -1,4 +1,5 @@
 import { byId } from "../site/elements.ts";
+import { openKeyDialog } from "../site/key-control.ts";
 import { plural } from "../site/words.ts";
 import { facesFrom, mergeFaces } from "./faces.ts";
 import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
@@ -6,7 +7,6 @@ import { isComparison } from "./responses.ts";
 import { hasSamples, storedOutcome } from "./samples.ts";
 import { type Outcome, type Success, send } from "./send.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
-import { askForUserId } from "./user-id.ts";
 
 /** The request in flight. */
 let current: AbortController | undefined;
@@ -19,7 +19,7 @@ interface RunOptions {
 /** Sends the request that the form describes and shows its outcome. Asks for missing input instead. */
 export async function run(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
-  if (!requireUserId(store) || !requirePhotos(store, request)) return;
+  if (!requireKey(store) || !requirePhotos(store, request)) return;
   const isUpdating = store.state.outcome !== undefined;
   const sending = sendWhileBusy(store, request, { isUpdating });
   if (options?.mayScroll !== false) scrollToProgress();
@@ -31,7 +31,7 @@ export async function run(store: Store, options?: RunOptions): Promise<void> {
 export async function runIfComplete(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
   if (request.images.some(({ photo }) => !photo)) return;
-  if (store.state.userId) return run(store, options);
+  if (store.state.apiKey) return run(store, options);
   if (hasSamples(store.state.slots)) return showStored(store, options);
   showOutcome(store, { isSuccess: false, message: "Enter an API key.", code: "4001" }, options);
 }
@@ -57,7 +57,7 @@ export function cancelByUser(): void {
 /** Marks every face of a photo so that the user can select one. */
 export async function findFaces(store: Store, slot: number): Promise<void> {
   const photo = store.state.slots[slot]?.photo;
-  if (!photo || !requireUserId(store)) return;
+  if (!photo || !requireKey(store)) return;
   const request = detectionRequest(photo, slot, store.state.mayScale);
   const outcome = await sendWhileBusy(store, request, { isUpdating: false });
   if (!outcome || !hasSamePhotos(store, request)) return;
@@ -83,7 +83,7 @@ async function sendWhileBusy(
     const onProgress = (sentShare: number) => {
       if (current === controller) store.update({ sentShare });
     };
-    const outcome = await send(request, store.state.userId, { signal, onProgress });
+    const outcome = await send(request, store.state.apiKey, { signal, onProgress });
     return controller.signal.aborted ? undefined : outcome;
   } finally {
     if (current === controller) {
@@ -151,9 +151,9 @@ function requirePhotos(store: Store, { images }: FaceRequest): boolean {
 }
 
 /** Asks for the API key and returns false if it is missing. */
-function requireUserId({ state, update }: Store): boolean {
-  if (state.userId) return true;
-  askForUserId();
+function requireKey({ state, update }: Store): boolean {
+  if (state.apiKey) return true;
+  openKeyDialog();
   update({ outcome: { isSuccess: false, message: "Enter an API key.", code: "4001" } });
   return false;
 }

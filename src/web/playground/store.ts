@@ -6,7 +6,7 @@ import type { Outcome } from "./send.ts";
 
 /** The state of the page. */
 export interface State extends RequestForm {
-  readonly userId: string;
+  readonly apiKey: string;
   /** The distance below which two faces match, as the user has set it. */
   readonly threshold: number;
   /** Whether landmarks are drawn on the photos. */

@@ -1,21 +1,21 @@
 import { openDialog } from "./dialog.ts";
 import { byId, make, makeButton, partOf } from "./elements.ts";
 import { SENDABLE_KEY } from "./request.ts";
-import { forgetInBrowser, isKeyRemembered, onKeyChange, readUserId, storeUserId } from "./session.ts";
+import { forgetInBrowser, isKeyRemembered, onKeyChange, readKey, storeKey } from "./session.ts";
 
 /** Binds the button of the header that says whether there is an API key, and opens the dialog in which it is changed. */
 export function mountKeyControl(): void {
   const button = byId("api-key", HTMLButtonElement);
   const state = partOf(button, "state", HTMLSpanElement);
   const show = () => {
-    const isSet = readUserId() !== "";
+    const isSet = readKey() !== "";
     state.textContent = isSet ? "set" : "not set";
     state.className = isSet ? "good" : "";
   };
   show();
   onKeyChange(() => {
     // Nothing of an account stays in a page after signing out.
-    if (readUserId() === "") location.reload();
+    if (readKey() === "") location.reload();
     show();
   });
   button.disabled = false;
@@ -24,7 +24,7 @@ export function mountKeyControl(): void {
 
 /** Opens the dialog in which the API key is entered, unless it is open. */
 export function openKeyDialog(): void {
-  const key = readUserId();
+  const key = readKey();
   const input = make("input", {
     id: "api-key-input",
     class: "secret",
@@ -80,7 +80,7 @@ export function openKeyDialog(): void {
         run: async () => checkKey(input),
         onDone: () => {
           if (isKeyRemembered() && !remember.checked) forgetInBrowser();
-          storeUserId(input.value.trim(), remember.checked);
+          storeKey(input.value.trim(), remember.checked);
         },
       },
       buttons: key ? [makeButton("Sign out", () => signOut(dialog))] : [],
@@ -94,7 +94,7 @@ export function openKeyDialog(): void {
 /** Forgets the key in the tab and in the browser. */
 function signOut(dialog: HTMLDialogElement): void {
   dialog.close();
-  storeUserId("");
+  storeKey("");
 }
 
 /** Throws if a field has no key that can be sent. */

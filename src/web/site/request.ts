@@ -5,7 +5,7 @@ import {
   RequestError,
   type ResponseHead,
 } from "./request-error.ts";
-import { readUserId } from "./session.ts";
+import { readKey } from "./session.ts";
 import { plural } from "./words.ts";
 
 /** A call of the service. */
@@ -100,7 +100,7 @@ export const SENDABLE_KEY = /^[\x21-\x7e]*$/;
 export function headersOf({
   headers,
   json,
-  key = readUserId(),
+  key = readKey(),
 }: Pick<ServiceCall, "headers" | "json" | "key">): Record<string, string> {
   if (!SENDABLE_KEY.test(key))
     throw new RequestError("The API key has spaces or characters other than ASCII.", {

@@ -3,7 +3,7 @@ import { PAGES } from "../page-table.ts";
 import { isPageOff, operationsWithout } from "../switched-off.ts";
 import { reporting } from "./elements.ts";
 import { callService } from "./request.ts";
-import { onKeyChange, readUserId } from "./session.ts";
+import { onKeyChange, readKey } from "./session.ts";
 import { readFromTab, storeInTab } from "./tab-storage.ts";
 
 /** What is switched off: for the whole service, by the plan of the session's key, or by the scopes of the key. */
@@ -91,7 +91,7 @@ let ofKey: { readonly key: string; readonly off: Promise<readonly Permission[]> 
 
 /** Fetches once for a key what its plan and its scopes switch off. A key that may not read its account hides nothing. */
 function fetchKeyOff(): Promise<readonly Permission[]> {
-  const key = readUserId();
+  const key = readKey();
   if (key === "") return Promise.resolve([]);
   if (ofKey?.key !== key) ofKey = { key, off: readKeyOff(key).catch(() => []) };
   return ofKey.off;

@@ -8,18 +8,18 @@ const USER_ID = "user_id";
  * history. Browsers never send a fragment to a server. The rest of the fragment stays. Returns an empty text if there
  * was no key.
  */
-export function takeUserIdFromAddress(): string {
+export function takeKeyFromAddress(): string {
   const parameters = new URLSearchParams(location.hash.slice(1));
-  const userId = parameters.get(USER_ID)?.trim();
-  if (userId === undefined) return "";
+  const apiKey = parameters.get(USER_ID)?.trim();
+  if (apiKey === undefined) return "";
   parameters.delete(USER_ID);
   const rest = parameters.size > 0 ? `#${parameters}` : "";
   history.replaceState(history.state, "", location.pathname + location.search + rest);
-  return userId;
+  return apiKey;
 }
 
 /** Reads the API key of the session; empty if there is none. */
-export function readUserId(): string {
+export function readKey(): string {
   return readFromTab(USER_ID) ?? readFromBrowser(USER_ID) ?? "";
 }
 
@@ -29,7 +29,7 @@ export function isKeyRemembered(): boolean {
 }
 
 /** Stores the API key for this browser tab, or for the browser. An empty one is forgotten in both. */
-export function storeUserId(key: string, isRemembered = isKeyRemembered()): void {
+export function storeKey(key: string, isRemembered = isKeyRemembered()): void {
   if (isRemembered || key === "") storeInBrowser(USER_ID, key);
   storeInTab(USER_ID, isRemembered ? "" : key);
   reportChange();
@@ -37,7 +37,7 @@ export function storeUserId(key: string, isRemembered = isKeyRemembered()): void
 
 /** Makes the browser forget its API key; the tab keeps it. */
 export function forgetInBrowser(): void {
-  if (isKeyRemembered()) storeInTab(USER_ID, readUserId());
+  if (isKeyRemembered()) storeInTab(USER_ID, readKey());
   storeInBrowser(USER_ID, "");
 }
 
@@ -47,10 +47,10 @@ export function onKeyChange(listener: () => void): void {
 }
 
 const listeners: (() => void)[] = [];
-let knownKey = readUserId();
+let knownKey = readKey();
 
 function reportChange(): void {
-  const key = readUserId();
+  const key = readKey();
   if (key === knownKey) return;
   knownKey = key;
   for (const listener of listeners) listener();

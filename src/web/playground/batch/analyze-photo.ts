@@ -8,7 +8,7 @@ import type { BatchItem } from "./batch-item.ts";
 
 /** The settings of the form that a batch follows, at the time of a call. */
 export interface AnalysisSettings {
-  readonly userId: string;
+  readonly apiKey: string;
   /** Whether large photos are scaled down before they are sent. */
   readonly mayScale: boolean;
   /** What to return of each face, such as `FEATURE_EMBEDDING`. */
@@ -21,13 +21,13 @@ const THUMBNAIL_SIDE = 96;
 /** Sends a photo of a batch. */
 export async function analyzePhoto(
   item: BatchItem,
-  { userId, mayScale, features }: AnalysisSettings,
+  { apiKey, mayScale, features }: AnalysisSettings,
   signal: AbortSignal,
 ): Promise<Analysis> {
-  if (!userId)
+  if (!apiKey)
     throw new RequestError("Enter an API key.", { kind: "service", code: "4001", isRetryable: false });
   const { file, scale } = await prepare(item, mayScale);
-  return (await analyze({ content: file, scale }, features, { key: userId, signal })).body;
+  return (await analyze({ content: file, scale }, features, { key: apiKey, signal })).body;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface BatchActions {
   /** Shows one photo on its own. */
   open(file: File): void;
   /** Asks for the API key. */
-  requireUserId(): void;
+  requireKey(): void;
   onClosed(): void;
 }
 
@@ -42,7 +42,7 @@ export function createBatch(actions: BatchActions): Batch {
     },
     onStatus: (status) => {
       view.showStatus(status, items);
-      if (status.name === "stopped" && status.reason?.facts.code === "4001") actions.requireUserId();
+      if (status.name === "stopped" && status.reason?.facts.code === "4001") actions.requireKey();
     },
     onDefect: reportError,
   });

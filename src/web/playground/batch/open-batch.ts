@@ -1,9 +1,9 @@
 import { byId } from "../../site/elements.ts";
+import { openKeyDialog } from "../../site/key-control.ts";
 import { ATTRIBUTES_CAVEAT } from "../faces.ts";
 import { describeOperation } from "../offer.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { State, Store } from "../store.ts";
-import { askForUserId } from "../user-id.ts";
 import type { Batch, BatchActions } from "./batch-view.ts";
 
 /** Returns a function that adds photos to the batch of the page, and creates it first if there is none. */
@@ -19,12 +19,12 @@ export function createBatchOpener(
     const caveat = features.includes("FEATURE_ATTRIBUTES") ? ` ${ATTRIBUTES_CAVEAT}` : "";
     return {
       description: describeOperation(name, offer) + caveat,
-      settings: () => ({ userId: store.state.userId, mayScale: store.state.mayScale, features }),
+      settings: () => ({ apiKey: store.state.apiKey, mayScale: store.state.mayScale, features }),
       open: (file) => {
         openPhoto(file);
         byId("request", HTMLFormElement).scrollIntoView();
       },
-      requireUserId: askForUserId,
+      requireKey: openKeyDialog,
       onClosed: () => {
         batch = undefined;
         store.update({ behindBatch: undefined });

@@ -6,12 +6,12 @@ import type { State } from "../store.ts";
 /** Returns every face of a photo with its embedding, the most prominent first. Throws RequestError or PhotoError. */
 export async function embedFaces(
   photo: Photo,
-  { userId, mayScale }: Pick<State, "userId" | "mayScale">,
+  { apiKey, mayScale }: Pick<State, "apiKey" | "mayScale">,
   signal: AbortSignal,
 ): Promise<readonly Face[]> {
   const sent = await prepare(photo, mayScale);
   const features = ["FEATURE_EMBEDDING", "FEATURE_QUALITY"];
-  return (await analyze(sent, features, { key: userId, signal })).body.faces;
+  return (await analyze(sent, features, { key: apiKey, signal })).body.faces;
 }
 
 /** Computes the Euclidean distance of two faces by their embeddings. */

@@ -1,11 +1,8 @@
 import { byId, reporting } from "../site/elements.ts";
 import { SENDABLE_KEY } from "../site/request.ts";
 
-/**
- * Binds the form `#sign-in`, its field `#key` and the button that reveals it. The noun is that of the label. An empty key
- * is not submitted.
- */
-export function mountSecretField(noun: "admin key", onSubmit: (key: string) => Promise<void>) {
+/** Binds the form `#sign-in`, its field `#key` and the button that reveals it. An empty key is not submitted. */
+export function mountKeyField(onSubmit: (key: string) => Promise<void>) {
   const input = byId("key", HTMLInputElement);
   const reveal = byId("reveal", HTMLButtonElement);
   const problem = byId("key-problem", HTMLParagraphElement);
@@ -28,7 +25,7 @@ export function mountSecretField(noun: "admin key", onSubmit: (key: string) => P
       return submit(key);
     }
     setProblem(
-      isSendable ? `Enter the ${noun}.` : `The ${noun} has spaces or characters other than ASCII.`,
+      isSendable ? "Enter the admin key." : "The admin key has spaces or characters other than ASCII.",
       true,
     );
     input.focus();

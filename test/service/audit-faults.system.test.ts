@@ -148,7 +148,11 @@ describe("searches with lines of 13 kB while nobody reads standard output", () =
 
   /** Starts a service with a gallery of 100 people who all match. */
   async function start(policy: string) {
-    const { child, port } = await spawnService({ VISAGE_AUDIT_FAILURE: policy });
+    const { child, port } = await spawnService({
+      VISAGE_AUDIT_FAILURE: policy,
+      // On a slow machine, searches would be rejected by the load instead.
+      VISAGE_MAX_QUEUE_WAIT_MS: "60000",
+    });
     let text = "";
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
       text += chunk;

@@ -109,7 +109,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await third.getAttribute("aria-pressed")).toBe("true");
     await selectOperation("Embedding");
     const curl = await page.locator("#code").textContent();
-    const box = /[?&]boxes=([\d,]+)/
+    const box = /\bboxes=([\d,]+)/
       .exec(curl ?? "")![1]!
       .split(",")
       .map(Number);

@@ -132,7 +132,7 @@ describe.runIf(hasBrowser)("the site", () => {
     const { page } = await openTab(site.browser, site.url(`/#user_id=${USER}`));
     const part = "**/assets/batch-view-*.js";
     await page.route(part, (route) => route.fulfill({ status: 404 }));
-    await page.locator("#result .timings").waitFor();
+    await page.getByText(/^Answered in/).waitFor();
     const files = [sampleFile(1), sampleFile(3), sampleFile(5)];
     const input = page.locator('[data-slot="0"] input[type=file]');
     await input.setInputFiles(files);

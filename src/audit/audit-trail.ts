@@ -209,11 +209,12 @@ export class AuditTrail {
 /** Waits for a time, or until the signal is aborted. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
     const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", end);
       resolve();
     };
+    const timer = setTimeout(end, milliseconds);
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });

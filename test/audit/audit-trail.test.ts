@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { AuditTrail, type AuditTrailOptions } from "../../src/audit/audit-trail.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -61,6 +61,19 @@ test("stop: operations are rejected, and what has happened is written later, wit
   expect(trail.isFailing).toBe(false);
   trail.requireAvailable();
   await trail.write("start\n");
+});
+
+test("a long failure leaves no listeners behind", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const { trail, state } = openTrail({ policy: "stop" });
+  state.fault = FULL;
+  await trail.keep("end\n");
+  await vi.advanceTimersByTimeAsync(20_000);
+  await new Promise((resolve) => process.nextTick(resolve));
+  expect(warnings).toEqual([]);
 });
 
 test("continue: operations go on, and the lines are written later up to a limit", async () => {

@@ -80,6 +80,12 @@ export interface FaceQuality {
   readonly components: readonly ComponentQuality[];
 }
 
+/** What calls measure of a face if they are asked for quality. */
+export interface FaceMeasures {
+  readonly quality: FaceQuality | undefined;
+  readonly pose: Pose | undefined;
+}
+
 /** A reason why a face is unsuited for recognition. */
 export type QualityIssue =
   | "too_small"
@@ -158,6 +164,8 @@ export interface FaceComparisonOptions {
   readonly maxFalseMatchRate?: number | undefined;
   /** Skips the estimate of age and gender: thresholds and rates then hold for adults only. */
   readonly assumeAdults?: boolean | undefined;
+  /** Whether to measure quality and pose of the faces in images, too. */
+  readonly quality?: boolean | undefined;
   /** Cancels the call, which then rejects with a VisageError of the reason `CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -174,12 +182,16 @@ export interface FaceComparison {
   readonly extrapolated: boolean;
   /** The face of the source that was compared. Undefined if the source is a template. */
   readonly sourceBox: Box | undefined;
+  /** Undefined unless the call asked for quality. */
+  readonly sourceQuality: FaceQuality | undefined;
+  /** Undefined unless the call asked for quality. */
+  readonly sourcePose: Pose | undefined;
   /** The model that computed the embeddings. */
   readonly model: string;
 }
 
-/** The comparison with one face of the target. */
-export interface FaceMatch {
+/** The comparison with one face of the target. Its measures are undefined unless the call asked for quality. */
+export interface FaceMatch extends FaceMeasures {
   /** The face in the target. Undefined if the target is a template. */
   readonly box: Box | undefined;
   /** 0 to 0.9. */

@@ -11,6 +11,8 @@ import {
   Feature as FeatureNumber,
   Gender,
   Population as PopulationNumber,
+  type Pose as PoseMessage,
+  type Quality,
   QualityComponent as QualityComponentNumber,
   QualityIssue as QualityIssueNumber,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -22,8 +24,11 @@ import type {
   Box,
   FaceComparison,
   FaceInput,
+  FaceMeasures,
+  FaceQuality,
   ImageAnalysis,
   Population,
+  Pose,
   QualityComponent,
   QualityIssue,
   Template,
@@ -87,7 +92,8 @@ export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeIma
 }
 
 export function comparisonFromMessage(message: CompareFacesResponse): FaceComparison {
-  const { matches, threshold, falseMatchRate, extrapolated, sourceBox, model } = message;
+  const { matches, threshold, falseMatchRate, extrapolated, model } = message;
+  const { sourceBox, sourceQuality, sourcePose } = message;
   return {
     matches: matches.map((match) => ({
       box: match.box && boxFromMessage(match.box),
@@ -99,36 +105,51 @@ export function comparisonFromMessage(message: CompareFacesResponse): FaceCompar
       extrapolated: match.extrapolated,
       population: populationFromMessage(match.population),
       candidatesOnly: match.candidatesOnly,
+      ...measuresFromMessage(match),
     })),
     threshold,
     falseMatchRate,
     extrapolated,
     sourceBox: sourceBox && boxFromMessage(sourceBox),
+    sourceQuality: sourceQuality && qualityFromMessage(sourceQuality),
+    sourcePose: sourcePose && poseFromMessage(sourcePose),
     model,
   };
 }
 
+/** Converts what was measured of a face beside its embedding. */
+export function measuresFromMessage({ quality, pose }: Pick<Face, "quality" | "pose">): FaceMeasures {
+  return { quality: quality && qualityFromMessage(quality), pose: pose && poseFromMessage(pose) };
+}
+
+function poseFromMessage({ yaw, pitch, roll }: PoseMessage): Pose {
+  return { yaw, pitch, roll };
+}
+
+function qualityFromMessage(quality: Quality): FaceQuality {
+  return {
+    size: quality.size,
+    brightness: quality.brightness,
+    issues: quality.issues.map((issue) => textOf(QualityIssueNumber, issue) as QualityIssue),
+    usable: quality.usable,
+    value: quality.value,
+    components: quality.components.map(({ component, value, measure }) => ({
+      component: textOf(QualityComponentNumber, component) as QualityComponent,
+      value,
+      measure,
+    })),
+  };
+}
+
 function faceFromMessage(face: Face): AnalyzedFace {
-  const { detectionScore, presence, prominence, landmarks, pose, quality, age, gender, embedding } = face;
+  const { detectionScore, presence, prominence, landmarks, age, gender, embedding } = face;
   return {
     box: boxFromMessage(face.box!),
     detectionScore,
     presence,
     prominence,
-    pose: pose && { yaw: pose.yaw, pitch: pose.pitch, roll: pose.roll },
+    ...measuresFromMessage(face),
     landmarks: landmarks.map(({ x, y }) => ({ x, y })),
-    quality: quality && {
-      size: quality.size,
-      brightness: quality.brightness,
-      issues: quality.issues.map((issue) => textOf(QualityIssueNumber, issue) as QualityIssue),
-      usable: quality.usable,
-      value: quality.value,
-      components: quality.components.map(({ component, value, measure }) => ({
-        component: textOf(QualityComponentNumber, component) as QualityComponent,
-        value,
-        measure,
-      })),
-    },
     age: age && {
       range: `${age.minYears}-${age.maxYears}`,
       minYears: age.minYears,

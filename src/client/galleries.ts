@@ -157,11 +157,11 @@ export function createGalleries(options: GalleriesOptions): {
       await run(options, { galleryId, personId, faceId }, deletion(raw.deleteFace));
     },
 
-    async identify(galleryId, face, { box, maxResults, maxDistance, assumeAdults, signal } = {}) {
+    async identify(galleryId, face, { box, maxResults, maxDistance, assumeAdults, quality, signal } = {}) {
       const response = await runner.run(signal, {
         prepare: async (signal) => {
           const source = await readFace(face, box, signal);
-          return { galleryId, source, ...definedOf({ maxResults, maxDistance, assumeAdults }) };
+          return { galleryId, source, ...definedOf({ maxResults, maxDistance, assumeAdults, quality }) };
         },
         send: raw.identifyFaces,
       });

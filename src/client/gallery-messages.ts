@@ -16,6 +16,7 @@ import type {
 import {
   boxFromMessage,
   embeddingFromTemplate,
+  measuresFromMessage,
   populationFromMessage,
   templateFromMessage,
 } from "./analysis.ts";
@@ -94,6 +95,7 @@ export function enrolmentFromMessage(message: EnrolFaceResponse): Enrolment {
     revision: Number(revision),
     personDistance,
     nearestOther: nearestOther && matchFromMessage(nearestOther),
+    ...measuresFromMessage(message),
   };
 }
 
@@ -111,6 +113,7 @@ export function identificationFromMessage(message: IdentifyFacesResponse): Ident
       falsePositiveRate: face.falsePositiveRate,
       population: populationFromMessage(face.population),
       candidatesOnly: face.candidatesOnly,
+      ...measuresFromMessage(face),
     })),
     threshold,
     falsePositiveRate,

@@ -1,4 +1,4 @@
-import type { FaceInput, Population, Template } from "./analysis-types.ts";
+import type { FaceInput, FaceMeasures, Population, Template } from "./analysis-types.ts";
 import type { Box } from "./geometry.ts";
 import type { DeletionReceipt, Expiration, ExportedPerson, PersonChanges } from "./person-types.ts";
 
@@ -97,8 +97,8 @@ export interface EnrolOptions extends GalleryCallOptions, Expiration {
   readonly checkPerson?: boolean | undefined;
 }
 
-/** An enrolled face. */
-export interface Enrolment {
+/** An enrolled face. Its measures are undefined if a template was enrolled, or if the check was skipped. */
+export interface Enrolment extends FaceMeasures {
   readonly faceId: string;
   /** The face in the image. Undefined if a template was enrolled. */
   readonly box: Box | undefined;
@@ -120,6 +120,8 @@ export interface IdentifyOptions extends GalleryCallOptions {
   readonly maxDistance?: number | undefined;
   /** Skips the estimate of age and gender: thresholds and rates then hold for adults only. */
   readonly assumeAdults?: boolean | undefined;
+  /** Whether to measure quality and pose of the faces in an image, too. */
+  readonly quality?: boolean | undefined;
 }
 
 /** Who the faces of an image may be. */
@@ -139,8 +141,8 @@ export interface Identification {
   readonly stale: boolean;
 }
 
-/** Who one face may be. */
-export interface IdentifiedFace {
+/** Who one face may be. Its measures are undefined unless the call asked for quality. */
+export interface IdentifiedFace extends FaceMeasures {
   /** The face in the image. Undefined if a template was searched. */
   readonly box: Box | undefined;
   /** The people within the threshold, the nearest first. Empty for a stranger. */

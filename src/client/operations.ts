@@ -118,12 +118,13 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
     },
 
     async compareFaces(source, target, options = {}) {
-      const { sourceBox, targetBox, maxFalseMatchRate = 0, assumeAdults = false, signal } = options;
+      const { sourceBox, targetBox, maxFalseMatchRate = 0, signal } = options;
+      const { assumeAdults = false, quality = false } = options;
       const response = await runner.run(signal, {
         prepare: async (signal) => {
           const faces = [readFace(source, sourceBox, signal), readFace(target, targetBox, signal)] as const;
           const [sourceFace, targetFace] = await Promise.all(faces);
-          return { source: sourceFace, target: targetFace, maxFalseMatchRate, assumeAdults };
+          return { source: sourceFace, target: targetFace, maxFalseMatchRate, assumeAdults, quality };
         },
         send: rawAnalysis.compareFaces,
       });

@@ -10,13 +10,14 @@ import {
   confidenceOf,
   distanceOf,
   type Embedding,
+  type FaceBasics,
   type FalseMatchRates,
   type Population,
   type RatedThreshold,
 } from "../core/index.ts";
 import { type FaceCall, optionalBox } from "./face-call.ts";
 import { embeddingFrom, missingError, requireValid } from "./request-checks.ts";
-import { messageFromBox, POPULATIONS, roundDistance } from "./typed-messages.ts";
+import { messageFromBox, messagesFromQuality, POPULATIONS, roundDistance } from "./typed-messages.ts";
 
 /** A face to compare. */
 interface ComparedFace {
@@ -25,11 +26,19 @@ interface ComparedFace {
   readonly embedding: Embedding;
   /** The populations to which the face may belong; missing if they were not estimated. */
   readonly populations?: readonly Population[] | undefined;
+  /** What was measured of the face in an image. */
+  readonly measured?: FaceBasics;
+}
+
+/** What is measured of faces in images. */
+interface Measures {
+  readonly attributes: boolean;
+  readonly quality: boolean;
 }
 
 /** Compares a face with every face of the target, by the threshold of the people whom both may show. */
 export async function compareFaces(
-  { source, target, maxFalseMatchRate, assumeAdults }: CompareFacesRequest,
+  { source, target, maxFalseMatchRate, assumeAdults, quality }: CompareFacesRequest,
   call: FaceCall,
   model: string,
   rates: FalseMatchRates,
@@ -42,16 +51,17 @@ export async function compareFaces(
   );
   // The cheap checks of both come first, so that no image is analysed for a request that fails anyway.
   const stored = { source: storedFace("source", source, model), target: storedFace("target", target, model) };
-  const attributes = !assumeAdults && call.isPermitted("attributes");
+  const measures = { attributes: !assumeAdults && call.isPermitted("attributes"), quality };
   const [one, others] = await Promise.allSettled([
-    stored.source ?? embedSource(source!, call, attributes),
-    stored.target ? [stored.target] : embedTarget(target!, call, attributes),
+    stored.source ?? embedSource(source!, call, measures),
+    stored.target ? [stored.target] : embedTarget(target!, call, measures),
   ]);
   if (one.status === "rejected") throw one.reason;
   if (others.status === "rejected") throw others.reason;
   const thresholdOf = (...faces: ComparedFace[]) =>
     chooseThreshold(rates, maxFalseMatchRate, assumeAdults ? ["adults"] : populationsOf(faces));
-  const { box: sourceBox, embedding } = one.value;
+  const { box: sourceBox, embedding, measured } = one.value;
+  const { quality: sourceQuality, pose: sourcePose } = messagesFromQuality(measured);
   const compared = others.value.map((other) => ({
     ...other,
     distance: distanceOf(embedding, other.embedding),
@@ -62,7 +72,7 @@ export async function compareFaces(
   return {
     matches: compared
       .toSorted((a, b) => a.distance - b.distance)
-      .map(({ box, distance, threshold: { isHeld, ...rated } }) => ({
+      .map(({ box, distance, measured, threshold: { isHeld, ...rated } }) => ({
         ...(box && { box: messageFromBox(box) }),
         distance: roundDistance(distance),
         // It would tell the distance otherwise.
@@ -72,12 +82,15 @@ export async function compareFaces(
         falseMatchRate: Math.fround(rated.falseMatchRate),
         extrapolated: rated.extrapolated,
         population: POPULATIONS[rated.population],
+        ...messagesFromQuality(measured),
         ...(!isHeld && { candidatesOnly: true, candidatesReason: CandidatesReason.POPULATION }),
       })),
     threshold: Math.fround(Math.min(...thresholds.map(({ distance }) => distance))),
     falseMatchRate: Math.fround(Math.max(...thresholds.map(({ falseMatchRate }) => falseMatchRate))),
     extrapolated: thresholds.some(({ extrapolated }) => extrapolated),
     ...(sourceBox && { sourceBox: messageFromBox(sourceBox) }),
+    ...(sourceQuality && { sourceQuality }),
+    ...(sourcePose && { sourcePose }),
     model,
   };
 }
@@ -113,22 +126,24 @@ function storedFace(
   return { embedding: embeddingFrom(`${field}.embedding`, source.value, model) };
 }
 
-function embedSource(
+async function embedSource(
   { source, box }: FaceSource,
   call: FaceCall,
-  attributes: boolean,
+  { attributes, quality }: Measures,
 ): Promise<ComparedFace> {
   const image = source.case === "image" ? source.value : undefined;
-  return call.embed("source", image, { boxes: optionalBox(box), populations: attributes });
+  const options = { boxes: optionalBox(box), populations: attributes, quality };
+  const face = await call.embed("source", image, options);
+  return { ...face, measured: face };
 }
 
 async function embedTarget(
   { source, box }: FaceSource,
   call: FaceCall,
-  attributes: boolean,
+  { attributes, quality }: Measures,
 ): Promise<ComparedFace[]> {
   const image = source.case === "image" ? source.value : undefined;
-  const options = { boxes: optionalBox(box), landmarks: false, attributes, embeddings: true };
+  const options = { boxes: optionalBox(box), landmarks: quality, quality, attributes, embeddings: true };
   const { faces } = await call.analyze("target", image, options);
-  return faces.map(({ box, embedding, populations }) => ({ box, embedding: embedding!, populations }));
+  return faces.map((face) => ({ ...face, embedding: face.embedding!, measured: face }));
 }

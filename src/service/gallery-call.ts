@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import type { Box, Embedding, Population } from "../core/index.ts";
+import type { Box, Embedding, FaceBasics, Population } from "../core/index.ts";
 import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
 import type { FaceCallOptions } from "./face-call.ts";
@@ -42,6 +42,8 @@ export async function storeFaces<T>({ values, signal }: HandlerContext, work: ()
 export interface SourceFace {
   readonly box?: Box;
   readonly embedding: Embedding;
+  /** What was measured of the face in an image. */
+  readonly measured?: FaceBasics;
 }
 
 /** A face to search for, with the populations to which it may belong. */

@@ -34,7 +34,7 @@ import { importFaces } from "./import-faces.ts";
 import { requireUsable } from "./quality.ts";
 import { embeddingFrom } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
-import { messageFromBox } from "./typed-messages.ts";
+import { messageFromBox, messagesFromQuality } from "./typed-messages.ts";
 
 /** Creates the operations on galleries. */
 export function createGalleryService(options: GalleryServiceOptions): ServiceImpl<typeof GalleryService> {
@@ -141,7 +141,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const gallery = await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
       if (gallery.model !== model) throw readOnlyError(gallery, model);
       const call = new FaceCall(options, scopeFrom(context));
-      const { embedding, box, populations } = await faceToEnrol(request, call, model);
+      const { embedding, box, populations, measured } = await faceToEnrol(request, call, model);
       const faceId = request.faceId || faceIdFrom(embedding);
       const face = { personId, faceId, embedding, displayName, expiresAt };
       const check = request.checkPerson
@@ -157,6 +157,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       addToAudit(context.values, { faces: 1 });
       return {
         ...(check && messageFromCheck(check)),
+        ...messagesFromQuality(measured),
         faceId,
         ...(box && { box: messageFromBox(box) }),
         revision: BigInt(revision),
@@ -254,5 +255,5 @@ async function faceToEnrol(
     populations: checkPerson && call.isPermitted("attributes"),
   });
   if (!skipQualityCheck) requireUsable(face, "source");
-  return { ...face, populations: face.populations ?? UNESTIMATED_POPULATIONS };
+  return { ...face, populations: face.populations ?? UNESTIMATED_POPULATIONS, measured: face };
 }

@@ -20,7 +20,7 @@ import { requireDistance, requireId } from "./gallery-messages.ts";
 import { embeddingFrom, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { serviceErrorFrom } from "./service-error.ts";
-import { messageFromBox, POPULATIONS, roundDistance } from "./typed-messages.ts";
+import { messageFromBox, messagesFromQuality, POPULATIONS, roundDistance } from "./typed-messages.ts";
 
 const MAX_RESULTS = 100;
 
@@ -31,7 +31,7 @@ const CANDIDATES_REASONS: Readonly<Record<GalleryCandidatesReason, CandidatesRea
 
 /** Finds the people in a gallery to whom the faces of an image may belong. */
 export async function identifyFaces(
-  { galleryId, source, maxResults, maxDistance, assumeAdults }: IdentifyFacesRequest,
+  { galleryId, source, maxResults, maxDistance, assumeAdults, quality }: IdentifyFacesRequest,
   context: HandlerContext,
   options: GalleryServiceOptions,
 ): Promise<MessageInitShape<typeof IdentifyFacesResponseSchema>> {
@@ -45,7 +45,7 @@ export async function identifyFaces(
   const identifyBy = async (analyzer: QueuedAnalyzer) => {
     const model = analyzer.identity;
     const call = new FaceCall({ ...options, analyzer }, scopeFrom(context));
-    const faces = await facesToIdentify(source, call, model, assumeAdults);
+    const faces = await facesToIdentify(source, call, model, { assumeAdults, quality });
     const result = await orUnavailable(() =>
       options.searcher.search(
         {
@@ -95,19 +95,20 @@ async function facesToIdentify(
   from: FaceSource | undefined,
   call: FaceCall,
   model: string,
-  assumeAdults: boolean,
+  { assumeAdults, quality }: Pick<IdentifyFacesRequest, "assumeAdults" | "quality">,
 ): Promise<ProbeFace[]> {
   const { source, box } = requireSource(from);
   const unestimated: readonly Population[] = assumeAdults ? ["adults"] : UNESTIMATED_POPULATIONS;
   if (source.case === "embedding")
     return [{ embedding: embeddingFrom("source.embedding", source.value, model), populations: unestimated }];
   const attributes = !assumeAdults && call.isPermitted("attributes");
-  const options = { boxes: optionalBox(box), landmarks: false, attributes, embeddings: true };
+  const options = { boxes: optionalBox(box), landmarks: quality, quality, attributes, embeddings: true };
   const { faces } = await call.analyze("source", source.value, options);
-  return faces.map(({ box, embedding, populations = unestimated }) => ({
-    box,
-    embedding: embedding!,
-    populations,
+  return faces.map((face) => ({
+    box: face.box,
+    embedding: face.embedding!,
+    populations: face.populations ?? unestimated,
+    measured: face,
   }));
 }
 
@@ -116,11 +117,12 @@ function responseFromResult(
   faces: readonly ProbeFace[],
 ): MessageInitShape<typeof IdentifyFacesResponseSchema> {
   return {
-    faces: faces.map(({ box }, i) => {
+    faces: faces.map(({ box, measured }, i) => {
       const { threshold, matches } = identified[i]!;
       const { candidatesReason } = threshold;
       return {
         ...(box && { box: messageFromBox(box) }),
+        ...messagesFromQuality(measured),
         matches: matches.map((match) => ({ ...match, distance: roundDistance(match.distance) })),
         ...messageFromRate(threshold),
         population: POPULATIONS[threshold.population],

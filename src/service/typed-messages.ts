@@ -13,6 +13,7 @@ import {
   type Point as PointMessage,
   PointSchema,
   Population,
+  type PoseSchema,
   QualityComponent,
   QualityIssue,
   type QualitySchema,
@@ -26,9 +27,12 @@ import {
   type QualityComponent as CoreComponent,
   type Population as CorePopulation,
   type Face,
+  type FaceBasics,
   failingComponents,
   isUsable,
   type Point,
+  type Pose,
+  poseOf,
   qualityFrom,
 } from "../core/index.ts";
 import { sizeFromBox } from "./face-messages.ts";
@@ -100,18 +104,20 @@ function messageFromFace(
     ...(score !== undefined && { detectionScore: Math.fround(score) }),
     presence: Math.fround(presence),
     ...(prominence !== undefined && { prominence: Math.fround(prominence) }),
-    ...(pose && {
-      pose: {
-        yaw: Math.fround(pose.yawDegrees),
-        pitch: Math.fround(pose.pitchDegrees),
-        roll: Math.fround(pose.rollDegrees),
-      },
-    }),
+    ...(pose && { pose: messageFromPose(pose) }),
     ...(features.has(Feature.LANDMARKS) && { landmarks: landmarks.map(messageFromPoint) }),
     ...(features.has(Feature.QUALITY) && { quality: qualityOf(face) }),
     ...(features.has(Feature.ATTRIBUTES) && messagesFromAttributes(attributesOf(face))),
     ...(embedding && { embedding: { values: [...embedding], model } }),
   };
+}
+
+/** Converts the quality and pose of a face, if they were measured. */
+export function messagesFromQuality(face: FaceBasics | undefined): {
+  readonly quality?: MessageInitShape<typeof QualitySchema>;
+  readonly pose?: MessageInitShape<typeof PoseSchema>;
+} {
+  return face?.quality ? { quality: qualityOf(face), pose: messageFromPose(poseOf(face)) } : {};
 }
 
 /**
@@ -132,7 +138,19 @@ function messageFromPoint({ x, y }: Point): PointMessage {
   return { $typeName: PointSchema.typeName, x: Math.fround(x), y: Math.fround(y) };
 }
 
-function qualityOf(face: Face): MessageInitShape<typeof QualitySchema> {
+function messageFromPose({
+  yawDegrees,
+  pitchDegrees,
+  rollDegrees,
+}: Pose): MessageInitShape<typeof PoseSchema> {
+  return {
+    yaw: Math.fround(yawDegrees),
+    pitch: Math.fround(pitchDegrees),
+    roll: Math.fround(rollDegrees),
+  };
+}
+
+function qualityOf(face: FaceBasics): MessageInitShape<typeof QualitySchema> {
   const quality = qualityFrom(face);
   const issues = failingComponents(quality).map(({ component }) => COMPONENTS[component][1]);
   return {

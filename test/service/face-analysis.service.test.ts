@@ -241,6 +241,21 @@ describe("CompareFaces", () => {
     expect(sourceBox).toBeUndefined();
   });
 
+  test("measures the quality of both images if asked", async () => {
+    const request = { source: inImage(1), target: inImage(3) };
+    const plain = await compare(request);
+    expect([plain.sourceQuality, plain.matches[0]!.quality]).toEqual([undefined, undefined]);
+    const { faces } = await analyze({ image: image(photograph(3)), features: [Feature.QUALITY] });
+    const measured = await compare({ ...request, quality: true });
+    expect(measured.sourceQuality!.components.length).toBeGreaterThan(5);
+    expect(measured.sourcePose).toBeDefined();
+    for (const { box, quality, pose } of measured.matches)
+      expect(faces).toContainEqual(expect.objectContaining({ box, quality, pose }));
+    expect(measured.matches.map(({ distance }) => distance)).toEqual(
+      plain.matches.map(({ distance }) => distance),
+    );
+  });
+
   test("compares two embeddings", async () => {
     const [one, other] = [await from(1), await from(3)];
     const { matches, model } = await compare({ source: stored(one), target: stored(other) });

@@ -106,6 +106,11 @@ describe("a gallery", () => {
     expect(named[0]!.matches).toMatchObject([
       { personId: "woman", displayName: "The woman", faceId: enrolled.faceId },
     ]);
+    expect(enrolled.quality).toMatchObject({ usable: true });
+    expect(named[0]!.quality).toBeUndefined();
+    const measured = await galleries.identifyFaces({ galleryId, source: fromImage(3), quality: true });
+    for (const { quality, pose } of measured.faces)
+      expect([quality?.components.length, typeof pose?.roll]).toEqual([12, "number"]);
   });
 
   test("takes and finds embeddings, and enrols the same photo once", async () => {

@@ -101,6 +101,7 @@ class AnalysisOperations:
         target_box: Optional[BoxInput] = None,
         max_false_match_rate: float = 0.0,
         assume_adults: bool = False,
+        quality: bool = False,
         timeout: Optional[float] = None,
     ) -> FaceComparison:
         """Compares a face with every face of an image, or with a stored template. A box selects the face of its image.
@@ -109,6 +110,7 @@ class AnalysisOperations:
             max_false_match_rate: Chooses the thresholds so that at most this share of pairs of different people match.
                 0 means the threshold 0.5.
             assume_adults: Skips the estimate of age and gender: thresholds and rates then hold for adults only.
+            quality: Whether to measure quality and pose of the faces in images, too.
         """
 
         def create_request() -> typed.CompareFacesRequest:
@@ -117,6 +119,7 @@ class AnalysisOperations:
                 target=face_source(target, target_box),
                 max_false_match_rate=max_false_match_rate,
                 assume_adults=assume_adults,
+                quality=quality,
             )
 
         response = await self._calls.run(self.raw_analysis.CompareFaces, create_request, timeout)

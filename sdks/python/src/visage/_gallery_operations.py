@@ -189,6 +189,7 @@ class GalleryOperations(PersonOperations):
         max_results: int = 1,
         max_distance: Optional[float] = None,
         assume_adults: bool = False,
+        quality: bool = False,
         timeout: Optional[float] = None,
     ) -> Identification:
         """Finds the people to whom a face may belong: every face of an image, the one in `box`, or a template. A
@@ -199,6 +200,7 @@ class GalleryOperations(PersonOperations):
             max_distance: A threshold for this call. By default it is that of the gallery, or fits its size and the
                 face.
             assume_adults: Skips the estimate of age and gender: thresholds and rates then hold for adults only.
+            quality: Whether to measure quality and pose of the faces in an image, too.
         """
 
         def create_request() -> messages.IdentifyFacesRequest:
@@ -208,6 +210,7 @@ class GalleryOperations(PersonOperations):
                 max_results=max_results,
                 max_distance=max_distance,
                 assume_adults=assume_adults,
+                quality=quality,
             )
 
         response = await self._calls.run(self.raw.IdentifyFaces, create_request, timeout)

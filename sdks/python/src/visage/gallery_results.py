@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Optional
 
 from visage.names import CandidatesReason, Population
-from visage.results import Box, Template
+from visage.results import Box, FaceQuality, Pose, Template
 
 NEVER = timedelta(0)
 """The `ttl` of people and galleries that are kept without an end."""
@@ -130,6 +130,10 @@ class Enrolment:
     """Distance to the nearest other face of the person. None without `check_person`, or if there is none."""
     nearest_other: Optional[PersonMatch]
     """The nearest other person who matches. None without `check_person`, or if nobody does."""
+    quality: Optional[FaceQuality] = None
+    """How well the face is suited for recognition. None for a template, or if the check was skipped."""
+    pose: Optional[Pose] = None
+    """Where the face is turned to. None like the quality."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,10 @@ class IdentifiedFace:
     """Whether the matches are only candidates for a person to judge."""
     candidates_reason: Optional[CandidatesReason]
     """Why, if `candidates_only` is true."""
+    quality: Optional[FaceQuality] = None
+    """Whether the face is suited for recognition. None unless the call asked for it."""
+    pose: Optional[Pose] = None
+    """Where the face is turned to. None unless the call asked for quality."""
 
 
 @dataclass(frozen=True)

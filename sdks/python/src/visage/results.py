@@ -178,6 +178,10 @@ class FaceMatch:
     """Whether no threshold holds the rate that was asked for. The distance is for a person to judge."""
     candidates_reason: Optional[CandidatesReason]
     """Why, if `candidates_only` is true."""
+    quality: Optional[FaceQuality] = None
+    """Whether the face is suited for recognition. None unless the call asked for it."""
+    pose: Optional[Pose] = None
+    """Where the face is turned to. None unless the call asked for quality."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,10 @@ class FaceComparison:
     """The face of the source that was compared. None if the source is a template."""
     model: str
     """The model that computed the embeddings."""
+    source_quality: Optional[FaceQuality] = None
+    """Whether the face of the source is suited for recognition. None unless the call asked for it."""
+    source_pose: Optional[Pose] = None
+    """Where the face of the source is turned to. None unless the call asked for quality."""
 
 
 @dataclass(frozen=True)

@@ -1732,7 +1732,9 @@ type CompareFacesRequest struct {
 	// above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
 	MaxFalseMatchRate float32 `protobuf:"fixed32,3,opt,name=max_false_match_rate,json=maxFalseMatchRate,proto3" json:"max_false_match_rate,omitempty"`
 	// Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
-	AssumeAdults  bool `protobuf:"varint,4,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
+	AssumeAdults bool `protobuf:"varint,4,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
+	// Also measures the quality and the orientation of faces in images.
+	Quality       bool `protobuf:"varint,5,opt,name=quality,proto3" json:"quality,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1795,6 +1797,13 @@ func (x *CompareFacesRequest) GetAssumeAdults() bool {
 	return false
 }
 
+func (x *CompareFacesRequest) GetQuality() bool {
+	if x != nil {
+		return x.Quality
+	}
+	return false
+}
+
 // The result of CompareFaces.
 type CompareFacesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1809,7 +1818,11 @@ type CompareFacesResponse struct {
 	// The face of the source that was compared. Missing if the source is an embedding.
 	SourceBox *BoundingBox `protobuf:"bytes,5,opt,name=source_box,json=sourceBox,proto3" json:"source_box,omitempty"`
 	// Identity of the networks that made the embeddings.
-	Model         string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
+	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
+	// Whether the face of the source is suited for recognition, if the request asked for quality.
+	SourceQuality *Quality `protobuf:"bytes,7,opt,name=source_quality,json=sourceQuality,proto3" json:"source_quality,omitempty"`
+	// Orientation of the head in the source, if the request asked for quality.
+	SourcePose    *Pose `protobuf:"bytes,8,opt,name=source_pose,json=sourcePose,proto3" json:"source_pose,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1886,6 +1899,20 @@ func (x *CompareFacesResponse) GetModel() string {
 	return ""
 }
 
+func (x *CompareFacesResponse) GetSourceQuality() *Quality {
+	if x != nil {
+		return x.SourceQuality
+	}
+	return nil
+}
+
+func (x *CompareFacesResponse) GetSourcePose() *Pose {
+	if x != nil {
+		return x.SourcePose
+	}
+	return nil
+}
+
 // The comparison with one face of the target.
 type FaceMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1909,8 +1936,12 @@ type FaceMatch struct {
 	CandidatesOnly bool `protobuf:"varint,9,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
 	// Why, if `candidates_only` is true. Missing otherwise.
 	CandidatesReason *CandidatesReason `protobuf:"varint,10,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason,oneof" json:"candidates_reason,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether the face in the target is suited for recognition, if the request asked for quality.
+	Quality *Quality `protobuf:"bytes,11,opt,name=quality,proto3" json:"quality,omitempty"`
+	// Orientation of the head in the target, if the request asked for quality.
+	Pose          *Pose `protobuf:"bytes,12,opt,name=pose,proto3" json:"pose,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FaceMatch) Reset() {
@@ -2013,6 +2044,20 @@ func (x *FaceMatch) GetCandidatesReason() CandidatesReason {
 	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
 }
 
+func (x *FaceMatch) GetQuality() *Quality {
+	if x != nil {
+		return x.Quality
+	}
+	return nil
+}
+
+func (x *FaceMatch) GetPose() *Pose {
+	if x != nil {
+		return x.Pose
+	}
+	return nil
+}
+
 var File_visage_v1_face_analysis_proto protoreflect.FileDescriptor
 
 const file_visage_v1_face_analysis_proto_rawDesc = "" +
@@ -2107,12 +2152,13 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\x05image\x18\x01 \x01(\v2\x10.visage.v1.ImageH\x00R\x05image\x124\n" +
 	"\tembedding\x18\x02 \x01(\v2\x14.visage.v1.EmbeddingH\x00R\tembedding\x12.\n" +
 	"\x03box\x18\x03 \x01(\v2\x16.visage.v1.BoundingBoxB\x04\xe2A\x01\x01R\x03boxB\b\n" +
-	"\x06source\"\xe1\x01\n" +
+	"\x06source\"\x81\x02\n" +
 	"\x13CompareFacesRequest\x123\n" +
 	"\x06source\x18\x01 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06source\x123\n" +
 	"\x06target\x18\x02 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06target\x125\n" +
 	"\x14max_false_match_rate\x18\x03 \x01(\x02B\x04\xe2A\x01\x01R\x11maxFalseMatchRate\x12)\n" +
-	"\rassume_adults\x18\x04 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdults\"\xff\x01\n" +
+	"\rassume_adults\x18\x04 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdults\x12\x1e\n" +
+	"\aquality\x18\x05 \x01(\bB\x04\xe2A\x01\x01R\aquality\"\xec\x02\n" +
 	"\x14CompareFacesResponse\x12.\n" +
 	"\amatches\x18\x01 \x03(\v2\x14.visage.v1.FaceMatchR\amatches\x12\x1c\n" +
 	"\tthreshold\x18\x02 \x01(\x02R\tthreshold\x12(\n" +
@@ -2120,7 +2166,10 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\fextrapolated\x18\x04 \x01(\bR\fextrapolated\x125\n" +
 	"\n" +
 	"source_box\x18\x05 \x01(\v2\x16.visage.v1.BoundingBoxR\tsourceBox\x12\x14\n" +
-	"\x05model\x18\x06 \x01(\tR\x05model\"\xbc\x03\n" +
+	"\x05model\x18\x06 \x01(\tR\x05model\x129\n" +
+	"\x0esource_quality\x18\a \x01(\v2\x12.visage.v1.QualityR\rsourceQuality\x120\n" +
+	"\vsource_pose\x18\b \x01(\v2\x0f.visage.v1.PoseR\n" +
+	"sourcePose\"\x8f\x04\n" +
 	"\tFaceMatch\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x12\x1a\n" +
 	"\bdistance\x18\x02 \x01(\x02R\bdistance\x12\x1e\n" +
@@ -2136,7 +2185,9 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"population\x12'\n" +
 	"\x0fcandidates_only\x18\t \x01(\bR\x0ecandidatesOnly\x12M\n" +
 	"\x11candidates_reason\x18\n" +
-	" \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x00R\x10candidatesReason\x88\x01\x01B\x14\n" +
+	" \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x00R\x10candidatesReason\x88\x01\x01\x12,\n" +
+	"\aquality\x18\v \x01(\v2\x12.visage.v1.QualityR\aquality\x12#\n" +
+	"\x04pose\x18\f \x01(\v2\x0f.visage.v1.PoseR\x04poseB\x14\n" +
 	"\x12_candidates_reason*}\n" +
 	"\aFeature\x12\x17\n" +
 	"\x13FEATURE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -2276,20 +2327,24 @@ var file_visage_v1_face_analysis_proto_depIdxs = []int32{
 	22, // 24: visage.v1.CompareFacesRequest.target:type_name -> visage.v1.FaceSource
 	25, // 25: visage.v1.CompareFacesResponse.matches:type_name -> visage.v1.FaceMatch
 	9,  // 26: visage.v1.CompareFacesResponse.source_box:type_name -> visage.v1.BoundingBox
-	9,  // 27: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
-	5,  // 28: visage.v1.FaceMatch.population:type_name -> visage.v1.Population
-	6,  // 29: visage.v1.FaceMatch.candidates_reason:type_name -> visage.v1.CandidatesReason
-	11, // 30: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
-	13, // 31: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
-	23, // 32: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
-	12, // 33: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
-	14, // 34: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
-	24, // 35: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
-	33, // [33:36] is the sub-list for method output_type
-	30, // [30:33] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	17, // 27: visage.v1.CompareFacesResponse.source_quality:type_name -> visage.v1.Quality
+	16, // 28: visage.v1.CompareFacesResponse.source_pose:type_name -> visage.v1.Pose
+	9,  // 29: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
+	5,  // 30: visage.v1.FaceMatch.population:type_name -> visage.v1.Population
+	6,  // 31: visage.v1.FaceMatch.candidates_reason:type_name -> visage.v1.CandidatesReason
+	17, // 32: visage.v1.FaceMatch.quality:type_name -> visage.v1.Quality
+	16, // 33: visage.v1.FaceMatch.pose:type_name -> visage.v1.Pose
+	11, // 34: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
+	13, // 35: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
+	23, // 36: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
+	12, // 37: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
+	14, // 38: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
+	24, // 39: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
+	37, // [37:40] is the sub-list for method output_type
+	34, // [34:37] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_face_analysis_proto_init() }

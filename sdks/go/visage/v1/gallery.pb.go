@@ -1196,7 +1196,11 @@ type EnrolFaceResponse struct {
 	PersonDistance *float32 `protobuf:"fixed32,4,opt,name=person_distance,json=personDistance,proto3,oneof" json:"person_distance,omitempty"`
 	// The nearest other person who matches, though not nearer than the person. Missing without `check_person`, and if
 	// nobody matches.
-	NearestOther  *PersonMatch `protobuf:"bytes,5,opt,name=nearest_other,json=nearestOther,proto3" json:"nearest_other,omitempty"`
+	NearestOther *PersonMatch `protobuf:"bytes,5,opt,name=nearest_other,json=nearestOther,proto3" json:"nearest_other,omitempty"`
+	// How well the face is suited for recognition. Missing if an embedding was enrolled, or the check was skipped.
+	Quality *Quality `protobuf:"bytes,6,opt,name=quality,proto3" json:"quality,omitempty"`
+	// Orientation of the head. Missing like the quality.
+	Pose          *Pose `protobuf:"bytes,7,opt,name=pose,proto3" json:"pose,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1262,6 +1266,20 @@ func (x *EnrolFaceResponse) GetPersonDistance() float32 {
 func (x *EnrolFaceResponse) GetNearestOther() *PersonMatch {
 	if x != nil {
 		return x.NearestOther
+	}
+	return nil
+}
+
+func (x *EnrolFaceResponse) GetQuality() *Quality {
+	if x != nil {
+		return x.Quality
+	}
+	return nil
+}
+
+func (x *EnrolFaceResponse) GetPose() *Pose {
+	if x != nil {
+		return x.Pose
 	}
 	return nil
 }
@@ -2172,7 +2190,9 @@ type IdentifyFacesRequest struct {
 	// A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
 	MaxDistance *float32 `protobuf:"fixed32,4,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
 	// Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
-	AssumeAdults  bool `protobuf:"varint,5,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
+	AssumeAdults bool `protobuf:"varint,5,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
+	// Also measures the quality and the orientation of the faces in the image.
+	Quality       bool `protobuf:"varint,6,opt,name=quality,proto3" json:"quality,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2238,6 +2258,13 @@ func (x *IdentifyFacesRequest) GetMaxDistance() float32 {
 func (x *IdentifyFacesRequest) GetAssumeAdults() bool {
 	if x != nil {
 		return x.AssumeAdults
+	}
+	return false
+}
+
+func (x *IdentifyFacesRequest) GetQuality() bool {
+	if x != nil {
+		return x.Quality
 	}
 	return false
 }
@@ -2361,8 +2388,12 @@ type IdentifiedFace struct {
 	CandidatesOnly bool `protobuf:"varint,6,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
 	// Why, if `candidates_only` is true. Missing otherwise.
 	CandidatesReason *CandidatesReason `protobuf:"varint,7,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason,oneof" json:"candidates_reason,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether the face is suited for recognition, if the request asked for quality.
+	Quality *Quality `protobuf:"bytes,8,opt,name=quality,proto3" json:"quality,omitempty"`
+	// Orientation of the head, if the request asked for quality.
+	Pose          *Pose `protobuf:"bytes,9,opt,name=pose,proto3" json:"pose,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *IdentifiedFace) Reset() {
@@ -2442,6 +2473,20 @@ func (x *IdentifiedFace) GetCandidatesReason() CandidatesReason {
 		return *x.CandidatesReason
 	}
 	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
+}
+
+func (x *IdentifiedFace) GetQuality() *Quality {
+	if x != nil {
+		return x.Quality
+	}
+	return nil
+}
+
+func (x *IdentifiedFace) GetPose() *Pose {
+	if x != nil {
+		return x.Pose
+	}
+	return nil
 }
 
 // A request of ExportGallery.
@@ -2953,13 +2998,15 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\fcheck_person\x18\t \x01(\bB\x04\xe2A\x01\x01R\vcheckPersonB\f\n" +
 	"\n" +
 	"expirationB\x0f\n" +
-	"\r_display_name\"\xf1\x01\n" +
+	"\r_display_name\"\xc4\x02\n" +
 	"\x11EnrolFaceResponse\x12\x17\n" +
 	"\aface_id\x18\x01 \x01(\tR\x06faceId\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x03R\brevision\x12,\n" +
 	"\x0fperson_distance\x18\x04 \x01(\x02H\x00R\x0epersonDistance\x88\x01\x01\x12;\n" +
-	"\rnearest_other\x18\x05 \x01(\v2\x16.visage.v1.PersonMatchR\fnearestOtherB\x12\n" +
+	"\rnearest_other\x18\x05 \x01(\v2\x16.visage.v1.PersonMatchR\fnearestOther\x12,\n" +
+	"\aquality\x18\x06 \x01(\v2\x12.visage.v1.QualityR\aquality\x12#\n" +
+	"\x04pose\x18\a \x01(\v2\x0f.visage.v1.PoseR\x04poseB\x12\n" +
 	"\x10_person_distance\"Z\n" +
 	"\x10GetPersonRequest\x12#\n" +
 	"\n" +
@@ -3031,7 +3078,7 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12\x1d\n" +
 	"\aface_id\x18\x03 \x01(\tB\x04\xe2A\x01\x02R\x06faceId\"\x14\n" +
-	"\x12DeleteFaceResponse\"\x81\x02\n" +
+	"\x12DeleteFaceResponse\"\xa1\x02\n" +
 	"\x14IdentifyFacesRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x123\n" +
@@ -3039,7 +3086,8 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\vmax_results\x18\x03 \x01(\x05B\x04\xe2A\x01\x01R\n" +
 	"maxResults\x12,\n" +
 	"\fmax_distance\x18\x04 \x01(\x02B\x04\xe2A\x01\x01H\x00R\vmaxDistance\x88\x01\x01\x12)\n" +
-	"\rassume_adults\x18\x05 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdultsB\x0f\n" +
+	"\rassume_adults\x18\x05 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdults\x12\x1e\n" +
+	"\aquality\x18\x06 \x01(\bB\x04\xe2A\x01\x01R\aqualityB\x0f\n" +
 	"\r_max_distance\"\xa4\x02\n" +
 	"\x15IdentifyFacesResponse\x12/\n" +
 	"\x05faces\x18\x01 \x03(\v2\x19.visage.v1.IdentifiedFaceR\x05faces\x12\x1c\n" +
@@ -3049,7 +3097,7 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x05model\x18\x05 \x01(\tR\x05model\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x03R\brevision\x12\x14\n" +
 	"\x05stale\x18\a \x01(\bR\x05staleB\x16\n" +
-	"\x14_false_positive_rate\"\x9c\x03\n" +
+	"\x14_false_positive_rate\"\xef\x03\n" +
 	"\x0eIdentifiedFace\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x120\n" +
 	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\x12\x1c\n" +
@@ -3059,7 +3107,9 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"population\x18\x05 \x01(\x0e2\x15.visage.v1.PopulationR\n" +
 	"population\x12'\n" +
 	"\x0fcandidates_only\x18\x06 \x01(\bR\x0ecandidatesOnly\x12M\n" +
-	"\x11candidates_reason\x18\a \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x01R\x10candidatesReason\x88\x01\x01B\x16\n" +
+	"\x11candidates_reason\x18\a \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x01R\x10candidatesReason\x88\x01\x01\x12,\n" +
+	"\aquality\x18\b \x01(\v2\x12.visage.v1.QualityR\aquality\x12#\n" +
+	"\x04pose\x18\t \x01(\v2\x0f.visage.v1.PoseR\x04poseB\x16\n" +
 	"\x14_false_positive_rateB\x14\n" +
 	"\x12_candidates_reason\";\n" +
 	"\x14ExportGalleryRequest\x12#\n" +
@@ -3176,9 +3226,11 @@ var file_visage_v1_gallery_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),    // 40: google.protobuf.Duration
 	(*FaceSource)(nil),             // 41: visage.v1.FaceSource
 	(*BoundingBox)(nil),            // 42: visage.v1.BoundingBox
-	(*Embedding)(nil),              // 43: visage.v1.Embedding
-	(Population)(0),                // 44: visage.v1.Population
-	(CandidatesReason)(0),          // 45: visage.v1.CandidatesReason
+	(*Quality)(nil),                // 43: visage.v1.Quality
+	(*Pose)(nil),                   // 44: visage.v1.Pose
+	(*Embedding)(nil),              // 45: visage.v1.Embedding
+	(Population)(0),                // 46: visage.v1.Population
+	(CandidatesReason)(0),          // 47: visage.v1.CandidatesReason
 }
 var file_visage_v1_gallery_proto_depIdxs = []int32{
 	39, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
@@ -3201,68 +3253,72 @@ var file_visage_v1_gallery_proto_depIdxs = []int32{
 	40, // 17: visage.v1.EnrolFaceRequest.ttl:type_name -> google.protobuf.Duration
 	42, // 18: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
 	38, // 19: visage.v1.EnrolFaceResponse.nearest_other:type_name -> visage.v1.PersonMatch
-	1,  // 20: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
-	1,  // 21: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
-	39, // 22: visage.v1.UpdatePersonRequest.expire_time:type_name -> google.protobuf.Timestamp
-	40, // 23: visage.v1.UpdatePersonRequest.ttl:type_name -> google.protobuf.Duration
-	1,  // 24: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
-	25, // 25: visage.v1.DeletePersonResponse.deletions:type_name -> visage.v1.PersonDeletion
-	39, // 26: visage.v1.DeletePersonResponse.delete_time:type_name -> google.protobuf.Timestamp
-	39, // 27: visage.v1.ExportPersonResponse.create_time:type_name -> google.protobuf.Timestamp
-	39, // 28: visage.v1.ExportPersonResponse.expire_time:type_name -> google.protobuf.Timestamp
-	28, // 29: visage.v1.ExportPersonResponse.faces:type_name -> visage.v1.ExportedFace
-	43, // 30: visage.v1.ExportedFace.embedding:type_name -> visage.v1.Embedding
-	39, // 31: visage.v1.ExportedFace.create_time:type_name -> google.protobuf.Timestamp
-	41, // 32: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
-	33, // 33: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
-	42, // 34: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
-	38, // 35: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	44, // 36: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
-	45, // 37: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
-	43, // 38: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
-	39, // 39: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
-	39, // 40: visage.v1.ExportGalleryResponse.expire_time:type_name -> google.protobuf.Timestamp
-	43, // 41: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
-	39, // 42: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
-	39, // 43: visage.v1.ImportFacesRequest.expire_time:type_name -> google.protobuf.Timestamp
-	40, // 44: visage.v1.ImportFacesRequest.ttl:type_name -> google.protobuf.Duration
-	3,  // 45: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 46: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 47: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 48: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 49: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 50: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
-	15, // 51: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	17, // 52: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	19, // 53: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	21, // 54: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	23, // 55: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	26, // 56: visage.v1.GalleryService.ExportPerson:input_type -> visage.v1.ExportPersonRequest
-	29, // 57: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	31, // 58: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	34, // 59: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
-	36, // 60: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
-	4,  // 61: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 62: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 63: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 64: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 65: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 66: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
-	16, // 67: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	18, // 68: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	20, // 69: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	22, // 70: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	24, // 71: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	27, // 72: visage.v1.GalleryService.ExportPerson:output_type -> visage.v1.ExportPersonResponse
-	30, // 73: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	32, // 74: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	35, // 75: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
-	37, // 76: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
-	61, // [61:77] is the sub-list for method output_type
-	45, // [45:61] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	43, // 20: visage.v1.EnrolFaceResponse.quality:type_name -> visage.v1.Quality
+	44, // 21: visage.v1.EnrolFaceResponse.pose:type_name -> visage.v1.Pose
+	1,  // 22: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
+	1,  // 23: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
+	39, // 24: visage.v1.UpdatePersonRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 25: visage.v1.UpdatePersonRequest.ttl:type_name -> google.protobuf.Duration
+	1,  // 26: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
+	25, // 27: visage.v1.DeletePersonResponse.deletions:type_name -> visage.v1.PersonDeletion
+	39, // 28: visage.v1.DeletePersonResponse.delete_time:type_name -> google.protobuf.Timestamp
+	39, // 29: visage.v1.ExportPersonResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 30: visage.v1.ExportPersonResponse.expire_time:type_name -> google.protobuf.Timestamp
+	28, // 31: visage.v1.ExportPersonResponse.faces:type_name -> visage.v1.ExportedFace
+	45, // 32: visage.v1.ExportedFace.embedding:type_name -> visage.v1.Embedding
+	39, // 33: visage.v1.ExportedFace.create_time:type_name -> google.protobuf.Timestamp
+	41, // 34: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
+	33, // 35: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
+	42, // 36: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
+	38, // 37: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
+	46, // 38: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
+	47, // 39: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
+	43, // 40: visage.v1.IdentifiedFace.quality:type_name -> visage.v1.Quality
+	44, // 41: visage.v1.IdentifiedFace.pose:type_name -> visage.v1.Pose
+	45, // 42: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	39, // 43: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 44: visage.v1.ExportGalleryResponse.expire_time:type_name -> google.protobuf.Timestamp
+	45, // 45: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	39, // 46: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
+	39, // 47: visage.v1.ImportFacesRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 48: visage.v1.ImportFacesRequest.ttl:type_name -> google.protobuf.Duration
+	3,  // 49: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 50: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 51: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 52: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 53: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 54: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
+	15, // 55: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	17, // 56: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	19, // 57: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	21, // 58: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	23, // 59: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	26, // 60: visage.v1.GalleryService.ExportPerson:input_type -> visage.v1.ExportPersonRequest
+	29, // 61: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	31, // 62: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	34, // 63: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	36, // 64: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 65: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 66: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 67: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 68: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 69: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 70: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
+	16, // 71: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	18, // 72: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	20, // 73: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	22, // 74: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	24, // 75: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	27, // 76: visage.v1.GalleryService.ExportPerson:output_type -> visage.v1.ExportPersonResponse
+	30, // 77: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	32, // 78: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	35, // 79: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	37, // 80: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	65, // [65:81] is the sub-list for method output_type
+	49, // [49:65] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }

@@ -932,12 +932,15 @@ class CompareFacesRequest(_message.Message):
     TARGET_FIELD_NUMBER: _builtins.int
     MAX_FALSE_MATCH_RATE_FIELD_NUMBER: _builtins.int
     ASSUME_ADULTS_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
     max_false_match_rate: _builtins.float
     """Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
     above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
     """
     assume_adults: _builtins.bool
     """Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only."""
+    quality: _builtins.bool
+    """Also measures the quality and the orientation of faces in images."""
     @_builtins.property
     def source(self) -> Global___FaceSource:
         """The face to compare. Without a box, the most prominent face of the image is used."""
@@ -953,10 +956,11 @@ class CompareFacesRequest(_message.Message):
         target: Global___FaceSource | None = ...,
         max_false_match_rate: _builtins.float = ...,
         assume_adults: _builtins.bool = ...,
+        quality: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assume_adults", b"assume_adults", "max_false_match_rate", b"max_false_match_rate", "source", b"source", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assume_adults", b"assume_adults", "max_false_match_rate", b"max_false_match_rate", "quality", b"quality", "source", b"source", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -974,6 +978,8 @@ class CompareFacesResponse(_message.Message):
     EXTRAPOLATED_FIELD_NUMBER: _builtins.int
     SOURCE_BOX_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
+    SOURCE_QUALITY_FIELD_NUMBER: _builtins.int
+    SOURCE_POSE_FIELD_NUMBER: _builtins.int
     threshold: _builtins.float
     """The smallest threshold of the matches; of the source alone if there are none."""
     false_match_rate: _builtins.float
@@ -990,6 +996,14 @@ class CompareFacesResponse(_message.Message):
     def source_box(self) -> Global___BoundingBox:
         """The face of the source that was compared. Missing if the source is an embedding."""
 
+    @_builtins.property
+    def source_quality(self) -> Global___Quality:
+        """Whether the face of the source is suited for recognition, if the request asked for quality."""
+
+    @_builtins.property
+    def source_pose(self) -> Global___Pose:
+        """Orientation of the head in the source, if the request asked for quality."""
+
     def __init__(
         self,
         *,
@@ -999,10 +1013,12 @@ class CompareFacesResponse(_message.Message):
         extrapolated: _builtins.bool = ...,
         source_box: Global___BoundingBox | None = ...,
         model: _builtins.str = ...,
+        source_quality: Global___Quality | None = ...,
+        source_pose: Global___Pose | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["source_box", b"source_box"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["source_box", b"source_box", "source_pose", b"source_pose", "source_quality", b"source_quality"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matches", b"matches", "model", b"model", "source_box", b"source_box", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matches", b"matches", "model", b"model", "source_box", b"source_box", "source_pose", b"source_pose", "source_quality", b"source_quality", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1024,6 +1040,8 @@ class FaceMatch(_message.Message):
     POPULATION_FIELD_NUMBER: _builtins.int
     CANDIDATES_ONLY_FIELD_NUMBER: _builtins.int
     CANDIDATES_REASON_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
+    POSE_FIELD_NUMBER: _builtins.int
     distance: _builtins.float
     """Euclidean distance between the embeddings, 0 to 0.9, with two decimals."""
     confidence: _builtins.float
@@ -1046,6 +1064,14 @@ class FaceMatch(_message.Message):
     def box(self) -> Global___BoundingBox:
         """The face in the target. Missing if the target is an embedding."""
 
+    @_builtins.property
+    def quality(self) -> Global___Quality:
+        """Whether the face in the target is suited for recognition, if the request asked for quality."""
+
+    @_builtins.property
+    def pose(self) -> Global___Pose:
+        """Orientation of the head in the target, if the request asked for quality."""
+
     def __init__(
         self,
         *,
@@ -1059,10 +1085,12 @@ class FaceMatch(_message.Message):
         population: Global___Population.ValueType = ...,
         candidates_only: _builtins.bool = ...,
         candidates_reason: Global___CandidatesReason.ValueType | None = ...,
+        quality: Global___Quality | None = ...,
+        pose: Global___Pose | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_reason", b"candidates_reason"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_reason", b"candidates_reason", "pose", b"pose", "quality", b"quality"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "confidence", b"confidence", "distance", b"distance", "extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matched", b"matched", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "confidence", b"confidence", "distance", b"distance", "extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matched", b"matched", "population", b"population", "pose", b"pose", "quality", b"quality", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__candidates_reason: _TypeAlias = _typing.Literal["candidates_reason"]  # noqa: Y015
     _WhichOneofArgType__candidates_reason: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason"]  # noqa: Y015

@@ -605,6 +605,8 @@ class EnrolFaceResponse(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     PERSON_DISTANCE_FIELD_NUMBER: _builtins.int
     NEAREST_OTHER_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
+    POSE_FIELD_NUMBER: _builtins.int
     face_id: _builtins.str
     """The id of the face."""
     revision: _builtins.int
@@ -623,6 +625,14 @@ class EnrolFaceResponse(_message.Message):
         nobody matches.
         """
 
+    @_builtins.property
+    def quality(self) -> _face_analysis_pb2.Quality:
+        """How well the face is suited for recognition. Missing if an embedding was enrolled, or the check was skipped."""
+
+    @_builtins.property
+    def pose(self) -> _face_analysis_pb2.Pose:
+        """Orientation of the head. Missing like the quality."""
+
     def __init__(
         self,
         *,
@@ -631,10 +641,12 @@ class EnrolFaceResponse(_message.Message):
         revision: _builtins.int = ...,
         person_distance: _builtins.float | None = ...,
         nearest_other: Global___PersonMatch | None = ...,
+        quality: _face_analysis_pb2.Quality | None = ...,
+        pose: _face_analysis_pb2.Pose | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "nearest_other", b"nearest_other", "person_distance", b"person_distance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "nearest_other", b"nearest_other", "person_distance", b"person_distance", "pose", b"pose", "quality", b"quality"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "face_id", b"face_id", "nearest_other", b"nearest_other", "person_distance", b"person_distance", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance", "box", b"box", "face_id", b"face_id", "nearest_other", b"nearest_other", "person_distance", b"person_distance", "pose", b"pose", "quality", b"quality", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__person_distance: _TypeAlias = _typing.Literal["person_distance"]  # noqa: Y015
     _WhichOneofArgType__person_distance: _TypeAlias = _typing.Literal["_person_distance", b"_person_distance"]  # noqa: Y015
@@ -1091,6 +1103,7 @@ class IdentifyFacesRequest(_message.Message):
     MAX_RESULTS_FIELD_NUMBER: _builtins.int
     MAX_DISTANCE_FIELD_NUMBER: _builtins.int
     ASSUME_ADULTS_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     max_results: _builtins.int
@@ -1099,6 +1112,8 @@ class IdentifyFacesRequest(_message.Message):
     """A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size."""
     assume_adults: _builtins.bool
     """Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only."""
+    quality: _builtins.bool
+    """Also measures the quality and the orientation of the faces in the image."""
     @_builtins.property
     def source(self) -> _face_analysis_pb2.FaceSource:
         """What to identify: every face of an image, the face in a box, or an embedding."""
@@ -1111,10 +1126,11 @@ class IdentifyFacesRequest(_message.Message):
         max_results: _builtins.int = ...,
         max_distance: _builtins.float | None = ...,
         assume_adults: _builtins.bool = ...,
+        quality: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "max_distance", b"max_distance", "source", b"source"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "assume_adults", b"assume_adults", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "max_results", b"max_results", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "assume_adults", b"assume_adults", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "max_results", b"max_results", "quality", b"quality", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
@@ -1185,6 +1201,8 @@ class IdentifiedFace(_message.Message):
     POPULATION_FIELD_NUMBER: _builtins.int
     CANDIDATES_ONLY_FIELD_NUMBER: _builtins.int
     CANDIDATES_REASON_FIELD_NUMBER: _builtins.int
+    QUALITY_FIELD_NUMBER: _builtins.int
+    POSE_FIELD_NUMBER: _builtins.int
     threshold: _builtins.float
     """The distance below which the face matches a person."""
     false_positive_rate: _builtins.float
@@ -1207,6 +1225,14 @@ class IdentifiedFace(_message.Message):
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___PersonMatch]:
         """The people within the threshold, the nearest first, each by its nearest face. Empty for a stranger."""
 
+    @_builtins.property
+    def quality(self) -> _face_analysis_pb2.Quality:
+        """Whether the face is suited for recognition, if the request asked for quality."""
+
+    @_builtins.property
+    def pose(self) -> _face_analysis_pb2.Pose:
+        """Orientation of the head, if the request asked for quality."""
+
     def __init__(
         self,
         *,
@@ -1217,10 +1243,12 @@ class IdentifiedFace(_message.Message):
         population: _face_analysis_pb2.Population.ValueType = ...,
         candidates_only: _builtins.bool = ...,
         candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType | None = ...,
+        quality: _face_analysis_pb2.Quality | None = ...,
+        pose: _face_analysis_pb2.Pose | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "pose", b"pose", "quality", b"quality"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "matches", b"matches", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "matches", b"matches", "population", b"population", "pose", b"pose", "quality", b"quality", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__candidates_reason: _TypeAlias = _typing.Literal["candidates_reason"]  # noqa: Y015
     _WhichOneofArgType__candidates_reason: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason"]  # noqa: Y015

@@ -31,10 +31,14 @@ const networks = await openNetworks(DEFAULT_MODELS_DIR);
 writeGoldenFaces(await measureGoldenFaces(networks));
 await networks.close();
 
-async function call({ path, images, features }: Operation, names: readonly string[]): Promise<unknown> {
+async function call(
+  { path, images, features, fields = {} }: Operation,
+  names: readonly string[],
+): Promise<unknown> {
   const body = new FormData();
   for (const [i, field] of images.entries())
     body.append(field, new Blob([readFileSync(`${FOLDER}/${names[i]}.jpg`)]), `${names[i]}.jpg`);
+  for (const [field, value] of Object.entries(fields)) body.append(field, String(value));
   const query = features.map((feature) => `features=${feature}`).join("&");
   const response = await fetch(`http://127.0.0.1:${service.port}/${path}?${query}`, {
     method: "POST",

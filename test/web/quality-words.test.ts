@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { QualityComponent } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { componentText, poseText, qualityText } from "../../src/web/playground/quality-words.ts";
-import type { Quality } from "../../src/web/playground/responses.ts";
+import { componentText, poseText, type Quality, qualityText } from "../../src/web/photos/quality-words.ts";
 
 const NAMES = Object.keys(QualityComponent).filter(
   (name) => /^[A-Z_]+$/.test(name) && name !== "UNSPECIFIED",

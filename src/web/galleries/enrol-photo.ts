@@ -28,10 +28,10 @@ export async function enrolRow(row: EnrolRow, signal: AbortSignal, crops: KnownC
     }
     const onProgress = (share: number) => row.send(share);
     const sent = { ...enrolment, faceId: knownId };
-    const { faceId, crop } = await enrolPhoto(file, sent, { signal, onProgress });
+    const { faceId, quality, crop } = await enrolPhoto(file, sent, { signal, onProgress });
     faceIds?.add(faceId);
     crops.add(enrolment.galleryId, enrolment.personId, faceId, crop);
-    row.succeed(crop);
+    row.succeed(crop, quality);
     return "enrolled";
   } catch (error) {
     const doubt = await doubtFrom(error, enrolment);

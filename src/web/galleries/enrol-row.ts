@@ -1,3 +1,4 @@
+import { type Quality, qualityText } from "../photos/quality-words.ts";
 import { make, makeButton } from "../site/elements.ts";
 import { RequestError } from "../site/request-error.ts";
 import { failureText, isCancelled, isQualityFailure } from "./failure.ts";
@@ -49,9 +50,10 @@ export class EnrolRow {
     this.#show("sending", share < 1 ? `Sending, ${Math.floor(100 * share)}%` : "Looking for the face…");
   }
 
-  succeed(crop: HTMLCanvasElement): void {
+  succeed(crop: HTMLCanvasElement, quality?: Quality): void {
     const { displayName, personId } = this.enrolment!;
-    this.#show("enrolled", `Enrolled as ${displayName || personId}`);
+    const words = quality ? `. ${qualityText(quality)}` : "";
+    this.#show("enrolled", `Enrolled as ${displayName || personId}${words}`);
     // Crops of thousands of photos would need too much memory.
     if (this.element.isConnected) this.#picture.replaceWith(crop);
   }

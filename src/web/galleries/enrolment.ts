@@ -1,4 +1,5 @@
 import { closePhoto } from "../photos/open-photo.ts";
+import type { Quality } from "../photos/quality-words.ts";
 import { RequestError } from "../site/request-error.ts";
 import { readKey } from "../site/session.ts";
 import { cropFace } from "./face-crop.ts";
@@ -22,6 +23,8 @@ let keyWithoutSearch: string | undefined;
 /** An enrolled face, with its part of the photo. */
 export interface EnrolledCrop {
   readonly faceId: string;
+  /** Missing if the quality was not checked. */
+  readonly quality?: Quality | undefined;
   readonly crop: HTMLCanvasElement;
 }
 
@@ -36,11 +39,12 @@ export async function enrolPhoto(
 ): Promise<EnrolledCrop> {
   const photo = await openSentPhoto(file);
   try {
-    const { faceId, box } = await retryWhileBusy(
+    const { faceId, box, quality } = await retryWhileBusy(
       () => enrolIfPermitted(enrolment, photo.file, options),
       options.signal,
     );
-    return { faceId, crop: cropFace(photo.image, photo.toPhoto(box), `Enrolled face of ${file.name}`) };
+    const crop = cropFace(photo.image, photo.toPhoto(box), `Enrolled face of ${file.name}`);
+    return { faceId, quality, crop };
   } finally {
     closePhoto(photo);
   }

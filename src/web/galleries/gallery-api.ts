@@ -1,5 +1,6 @@
 // Calls of the galleries API. Each throws RequestError.
 import type { Box } from "../photos/geometry.ts";
+import type { Measures } from "../photos/quality-words.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import { type StreamCall, streamService } from "../site/stream-request.ts";
 import { ExportedFile } from "./exported-file.ts";
@@ -37,7 +38,7 @@ export interface Identification {
 }
 
 /** Who one face may be, the nearest person first. */
-export interface IdentifiedFace {
+export interface IdentifiedFace extends Measures {
   readonly box: Box;
   readonly matches: readonly PersonMatch[];
   readonly threshold: number;
@@ -156,7 +157,7 @@ export function enrolFace(
   { galleryId, personId, displayName, skipQualityCheck, checkPerson, faceId }: Enrolment,
   photo: Blob,
   options: CallOptions,
-): Promise<{ readonly faceId: string; readonly box: Box }> {
+): Promise<Measures & { readonly faceId: string; readonly box: Box }> {
   const body = formWith(photo);
   // Not in the query, which proxies log.
   body.append("displayName", displayName);
@@ -166,14 +167,15 @@ export function enrolFace(
   return call({ path: `${pathOf(galleryId, personId)}/faces`, body, ...options });
 }
 
-/** Identifies every face of a photo. */
+/** Identifies every face of a photo, and measures their quality. */
 export function identifyFaces(
   galleryId: string,
   photo: Blob,
   limits: { readonly maxResults: number; readonly maxDistance?: number },
   options: CallOptions,
 ): Promise<Identification> {
-  const query = new URLSearchParams(Object.entries(limits).map(([name, value]) => [name, String(value)]));
+  const fields = Object.entries({ ...limits, quality: true });
+  const query = new URLSearchParams(fields.map(([name, value]) => [name, String(value)]));
   return call({ path: `${pathOf(galleryId)}:identify?${query}`, body: formWith(photo), ...options });
 }
 

@@ -1,4 +1,5 @@
 import { placeOver } from "../photos/draw-face.ts";
+import { drawQuality } from "../photos/draw-quality.ts";
 import type { Box, Size } from "../photos/geometry.ts";
 import { actionRow, make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { drawFacts } from "../site/facts.ts";
@@ -95,6 +96,7 @@ function drawVerdict(
             drawPeople(nearest, threshold, false),
           ]
         : [make("p", {}, "Nobody in this gallery is near enough.")]),
+      ...drawQuality(identified),
       drawNumbers(identified),
     ];
   const distance = `at distance ${distanceText(best)}`;
@@ -103,6 +105,7 @@ function drawVerdict(
     candidatesOnly ? drawWho("known", `Perhaps ${nameOf(best)}`) : drawWho("known good", nameOf(best)),
     ...(candidatesOnly ? [drawNotice(HINTS[candidatesReason] ?? `Only a hint. ${MUST_CHECK}`)] : []),
     make("p", {}, `${candidatesOnly ? "A candidate" : "A match"}, ${distance}.${also}`),
+    ...drawQuality(identified),
     drawNumbers(identified, drawPeople(matches, threshold, true)),
   ];
 }

@@ -1,4 +1,37 @@
-import type { Pose, Quality, QualityComponent } from "./responses.ts";
+/** What the service measures of a face beside its embedding. */
+export interface Measures {
+  readonly quality?: Quality | undefined;
+  readonly pose?: Pose | undefined;
+}
+
+/** The orientation of a head in degrees. */
+export interface Pose {
+  readonly yaw: number;
+  readonly pitch: number;
+  readonly roll: number;
+}
+
+/** Whether a face is suited for recognition. */
+export interface Quality {
+  /** The shorter side of the box in pixels. */
+  readonly size: number;
+  readonly brightness: number;
+  /** Such as `QUALITY_ISSUE_BLURRED`. */
+  readonly issues: readonly string[];
+  readonly usable: boolean;
+  /** How likely the face matches a good photo of the same person, in percent. */
+  readonly value: number;
+  readonly components: readonly QualityComponent[];
+}
+
+/** What the quality is the product of. */
+export interface QualityComponent {
+  /** Such as `QUALITY_COMPONENT_SHARPNESS`. */
+  readonly component: string;
+  /** In percent. */
+  readonly value: number;
+  readonly measure: number;
+}
 
 /** What a component is called, what is wrong if its value is low, and the unit of its measure. */
 interface ComponentWords {

@@ -1,7 +1,7 @@
 import type { Box, Scale } from "../photos/geometry.ts";
 import { createUpload } from "../photos/upload.ts";
 import { callService, type ServiceCall, type ServiceResponse } from "../site/request.ts";
-import { OPERATIONS } from "./operations.ts";
+import { OPERATIONS, type Operation } from "./operations.ts";
 import type { Photo } from "./photo.ts";
 import { cornersOf, toOriginal } from "./positions.ts";
 import type { Analysis, Comparison } from "./responses.ts";
@@ -49,19 +49,21 @@ export async function compare(
   target: SentFace,
   options: CallOptions,
 ): Promise<ServiceResponse<Comparison>> {
+  const { path, fields } = OPERATIONS.match;
   // A form cannot have the box of a source.
   const body =
     source.box || target.box
-      ? { json: { source: await sourceOf(source), target: await sourceOf(target) } }
-      : { body: formOf({ source, target }) };
-  const response = await callService<Comparison>({ path: OPERATIONS.match.path, ...body, ...options });
+      ? { json: { source: await sourceOf(source), target: await sourceOf(target), ...fields } }
+      : { body: formOf({ source, target }, fields) };
+  const response = await callService<Comparison>({ path, ...body, ...options });
   const { sourceBox, matches } = response.body;
   const [one, others] = [toOriginal(sourceBox, source.scale), toOriginal(matches, target.scale)];
   return { ...response, body: { ...response.body, sourceBox: one, matches: others } };
 }
 
-function formOf(photos: Readonly<Record<string, SentPhoto>>): FormData {
+function formOf(photos: Readonly<Record<string, SentPhoto>>, fields: Operation["fields"] = {}): FormData {
   const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.append(field, String(value));
   for (const [field, { content }] of Object.entries(photos))
     if (typeof content === "string") form.append(field, content);
     else form.append(field, content, "photo");

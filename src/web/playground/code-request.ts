@@ -27,7 +27,7 @@ export function codeRequest({ operation, images, features }: CodedRequest): Samp
       url: image.photo?.url,
       ...(image.box && { boxes: [cornersOf(image.box)] }),
     })),
-    ...(features.length > 0 && { fields: { features } }),
+    fields: { ...operation.fields, ...(features.length > 0 && { features }) },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Box } from "../photos/geometry.ts";
 import { make, makeButton } from "../site/elements.ts";
 import { drawFaceRow } from "./face-row.ts";
-import { facesFrom, findFace, isSameFace } from "./faces.ts";
+import { facesFrom, isSameFace } from "./faces.ts";
 import { percentText } from "./match/curve.ts";
 import { isComparison } from "./responses.ts";
 import type { Success } from "./send.ts";
@@ -71,9 +71,7 @@ function rowDrawers(
       const title = images.length > 1 ? `Photo ${slot + 1}, face ${number}` : `Face ${number}`;
       const selectButton = makeButton("Select", () => selectFace(slot, box), { subject: ` ${title}` });
       const texts = { title, ...describeIn(response, image, i) };
-      // A comparison tells nothing else about a face, but an earlier analysis may have.
-      const shown = isComparison(response) ? { ...findFace(known, box), box } : face;
-      return { element: drawFaceRow(photo!, shown, texts, selectButton), selectButton, slot, box };
+      return { element: drawFaceRow(photo!, face, texts, selectButton), selectButton, slot, box };
     });
   });
 }

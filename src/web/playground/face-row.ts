@@ -1,11 +1,11 @@
 import { drawFace } from "../photos/draw-face.ts";
+import { drawQuality } from "../photos/draw-quality.ts";
 import { make } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
 import { ageText, genderText } from "./faces.ts";
 import { drawHeatMap } from "./heat-map.ts";
 import type { Photo } from "./photo.ts";
-import { componentText, poseText, qualityText } from "./quality-words.ts";
-import type { Face, Quality } from "./responses.ts";
+import type { Face } from "./responses.ts";
 
 /** Side of a thumbnail in pixels: 48 CSS pixels on a screen with a device pixel ratio of 3. */
 const THUMBNAIL_SIDE = 144;
@@ -59,36 +59,6 @@ function drawAttributes(face: Face): HTMLElement[] {
       ` (${percent(age.confidence)})`,
     ),
   ];
-}
-
-/** Draws the quality and the pose in words, and their numbers on demand. */
-function drawQuality({ quality, pose }: Face): HTMLElement[] {
-  if (!quality) return [];
-  const turned = pose ? poseText(pose) : "";
-  const sign = make("span", { "aria-hidden": "true" }, quality.usable ? "✓ " : "✗ ");
-  const words = make("p", { class: quality.usable ? "good" : "bad" }, sign, qualityText(quality));
-  return [
-    words,
-    ...(turned ? [make("p", { class: "face-summary" }, capitalize(turned))] : []),
-    make("details", { class: "numbers" }, make("summary", {}, "Numbers"), drawNumbers(quality)),
-  ];
-}
-
-function drawNumbers({ value, components }: Quality): HTMLElement {
-  const header = ["Component", "Measured", "Value"].map((name) => make("th", { scope: "col" }, name));
-  const rows = components.map((component) => {
-    const [name, measure] = componentText(component);
-    const cells = [measure, `${component.value}%`].map((text) => make("td", {}, text));
-    return make("tr", {}, make("th", { scope: "row" }, name), ...cells);
-  });
-  const caption = `Quality ${value}%: how likely the face matches a good photo of the same person. It is the product of these values.`;
-  return make(
-    "table",
-    {},
-    make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, ...header)),
-    make("tbody", {}, ...rows),
-  );
 }
 
 function percent(confidence: number): string {

@@ -1,4 +1,5 @@
 import type { Box } from "../photos/geometry.ts";
+import type { Measures } from "../photos/quality-words.ts";
 import { type Analysis, type Comparison, type Face, isComparison } from "./responses.ts";
 
 /** What to keep in mind about the attributes. */
@@ -11,7 +12,15 @@ const SAME_FACE_IOU = 0.5;
 /** Reads the faces of a response, one list per image. */
 export function facesFrom(response: Analysis | Comparison): readonly (readonly Face[])[] {
   if (!isComparison(response)) return [response.faces];
-  return [[{ box: response.sourceBox }], response.matches.map(({ box }) => ({ box }))];
+  const { sourceBox, sourceQuality: quality, sourcePose: pose, matches } = response;
+  return [
+    [measuredFace(sourceBox, { quality, pose })],
+    matches.map((match) => measuredFace(match.box, match)),
+  ];
+}
+
+function measuredFace(box: Box, { quality, pose }: Measures): Face {
+  return { box, ...(quality && { quality }), ...(pose && { pose }) };
 }
 
 /** Updates the known faces of a photo with the faces of a new response, and appends the new ones. */

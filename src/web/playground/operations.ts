@@ -13,6 +13,8 @@ export interface Operation {
   readonly images: readonly string[];
   /** What to return of each face. */
   readonly features: readonly string[];
+  /** What else to ask for. */
+  readonly fields?: Readonly<Record<string, boolean>>;
   /** What it needs. */
   readonly permissions: readonly Permission[];
   /** Label of the button that runs it. */
@@ -36,6 +38,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     path: "v1/faces:compare",
     images: ["source", "target"],
     features: [],
+    fields: { quality: true },
     permissions: ["compare"],
     action: "Match faces",
   },

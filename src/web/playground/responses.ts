@@ -1,5 +1,6 @@
 // The messages of visage.v1 in JSON. The service writes fields with the value zero as well.
 import type { Box, Size } from "../photos/geometry.ts";
+import type { Measures, Pose, Quality } from "../photos/quality-words.ts";
 
 /** A position in pixels of the upright photo. */
 export interface Point {
@@ -7,47 +8,16 @@ export interface Point {
   readonly y: number;
 }
 
-/** A face in a photo. A comparison returns only boxes, and an analysis what the request asked for. */
-export interface Face {
+/** A face in a photo, with what the request asked for. */
+export interface Face extends Measures {
   readonly box: Box;
   readonly detectionScore?: number;
   readonly presence?: number;
   /** The 68 landmarks; empty if the request did not ask for them. */
   readonly landmarks?: readonly Point[];
-  readonly pose?: Pose;
-  readonly quality?: Quality;
   readonly age?: { readonly minYears: number; readonly maxYears: number; readonly confidence: number };
   readonly gender?: { readonly value: string; readonly confidence: number };
   readonly embedding?: Embedding;
-}
-
-/** The orientation of a head in degrees. */
-export interface Pose {
-  readonly yaw: number;
-  readonly pitch: number;
-  readonly roll: number;
-}
-
-/** Whether a face is suited for recognition. */
-export interface Quality {
-  /** The shorter side of the box in pixels. */
-  readonly size: number;
-  readonly brightness: number;
-  /** Such as `QUALITY_ISSUE_BLURRED`. */
-  readonly issues: readonly string[];
-  readonly usable: boolean;
-  /** How likely the face matches a good photo of the same person, in percent. */
-  readonly value: number;
-  readonly components: readonly QualityComponent[];
-}
-
-/** What the quality is the product of. */
-export interface QualityComponent {
-  /** Such as `QUALITY_COMPONENT_SHARPNESS`. */
-  readonly component: string;
-  /** In percent. */
-  readonly value: number;
-  readonly measure: number;
 }
 
 /** The numbers of a face, and the model that made them. */
@@ -69,11 +39,13 @@ export interface Comparison {
   readonly matches: readonly FaceMatch[];
   /** The face of the source. */
   readonly sourceBox: Box;
+  readonly sourceQuality?: Quality;
+  readonly sourcePose?: Pose;
   readonly model: string;
 }
 
 /** The comparison with one face of the target. */
-export interface FaceMatch {
+export interface FaceMatch extends Measures {
   readonly box: Box;
   /** With two decimals. */
   readonly distance: number;

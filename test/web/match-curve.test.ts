@@ -15,13 +15,14 @@ import {
 } from "../../src/web/playground/match/curve.ts";
 import { figureText, judge, ratesText } from "../../src/web/playground/match/verdict.ts";
 import type { Comparison, FaceMatch } from "../../src/web/playground/responses.ts";
+import type { PopulationName } from "../../src/web/site/populations.ts";
 
 const rates = readFalseMatchRates();
 
 describe("what the playground knows about distances", () => {
   test.each(Object.entries(POPULATIONS))("are the service's false matches of %s", (population, value) => {
     expect(MATCH_DISTANCE).toBe(CORE_MATCH_DISTANCE);
-    const name = `POPULATION_${Population[value]}`;
+    const name = `POPULATION_${Population[value]}` as PopulationName;
     for (let step = 0; step <= 20; step++) {
       const threshold = Number((MIN_THRESHOLD + step / 100).toFixed(2));
       const { falseMatchRate, extrapolated } = rates.at(threshold, [population as keyof typeof POPULATIONS])!;

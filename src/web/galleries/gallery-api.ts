@@ -1,6 +1,7 @@
 // Calls of the galleries API. Each throws RequestError.
 import type { Box } from "../photos/geometry.ts";
 import type { Measures } from "../photos/quality-words.ts";
+import type { PopulationName } from "../site/populations.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import { type StreamCall, streamService } from "../site/stream-request.ts";
 import { ExportedFile } from "./exported-file.ts";
@@ -44,8 +45,8 @@ export interface IdentifiedFace extends Measures {
   readonly threshold: number;
   /** Missing if the threshold is beyond the measured curve. */
   readonly falsePositiveRate?: number;
-  /** For whom the rate holds, such as `POPULATION_MEN_20_TO_59`. */
-  readonly population: string;
+  /** For whom the rate holds. */
+  readonly population: PopulationName;
   readonly candidatesOnly: boolean;
   /** Such as `CANDIDATES_REASON_POPULATION`. Missing if they are matches. */
   readonly candidatesReason?: string;

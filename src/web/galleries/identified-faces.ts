@@ -3,6 +3,7 @@ import { drawQuality } from "../photos/draw-quality.ts";
 import type { Box, Size } from "../photos/geometry.ts";
 import { actionRow, make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { drawFacts } from "../site/facts.ts";
+import { POPULATION_NAMES } from "../site/populations.ts";
 import { shareText } from "../site/rates.ts";
 import { cropFace } from "./face-crop.ts";
 import { type Identification, type IdentifiedFace, MAX_DISTANCE, type PersonMatch } from "./gallery-api.ts";
@@ -66,16 +67,6 @@ const HINTS: Readonly<Record<string, string>> = {
   CANDIDATES_REASON_POPULATION: `Only a hint: in a gallery of this size, people like this one are mistaken for each other too often. ${MUST_CHECK}`,
 };
 
-const POPULATION_NAMES: Readonly<Record<string, string>> = {
-  POPULATION_AGE_0_TO_2: "children of up to 2 years",
-  POPULATION_AGE_3_TO_9: "children of 3 to 9",
-  POPULATION_AGE_10_TO_19: "people of 10 to 19",
-  POPULATION_WOMEN_20_TO_59: "women of 20 to 59",
-  POPULATION_MEN_20_TO_59: "men of 20 to 59",
-  POPULATION_WOMEN_60_AND_OLDER: "women of 60 and older",
-  POPULATION_MEN_60_AND_OLDER: "men of 60 and older",
-};
-
 /** Draws the name, the verdict and the distance; the other numbers on demand. */
 function drawVerdict(
   identified: IdentifiedFace,
@@ -123,7 +114,7 @@ function drawNumbers(
         ? "not measured at this threshold"
         : `about ${shareText(falsePositiveRate, "strangers")}`,
     ],
-    ["This holds for", POPULATION_NAMES[population] ?? "everybody"],
+    ["This holds for", POPULATION_NAMES[population]],
   ] as const;
   return make("details", {}, make("summary", {}, "How sure is this?"), ...people, drawFacts(facts));
 }

@@ -1,6 +1,7 @@
 // The messages of visage.v1 in JSON. The service writes fields with the value zero as well.
 import type { Box, Size } from "../photos/geometry.ts";
 import type { Measures, Pose, Quality } from "../photos/quality-words.ts";
+import type { PopulationName } from "../site/populations.ts";
 
 /** A position in pixels of the upright photo. */
 export interface Point {
@@ -56,8 +57,8 @@ export interface FaceMatch extends Measures {
   readonly threshold: number;
   readonly falseMatchRate: number;
   readonly extrapolated: boolean;
-  /** For whom the rate holds, such as `POPULATION_ADULTS`. */
-  readonly population: string;
+  /** For whom the rate holds. */
+  readonly population: PopulationName;
 }
 
 /** Whether a response is that of a comparison. */

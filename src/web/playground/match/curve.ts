@@ -1,6 +1,7 @@
 // The measured rates of errors. The page computes them itself, so that the threshold can be moved without a request. A
 // test compares them with the service and with the accuracy report.
 import CALIBRATION from "../../../../models/calibration.json" with { type: "json" };
+import { POPULATION_NAMES, type PopulationName } from "../../site/populations.ts";
 
 /** Distances below this are a match, unless a request asks for another threshold (spec, 2.2). */
 export const MATCH_DISTANCE = 0.5;
@@ -13,18 +14,24 @@ const { distances, populations } = CALIBRATION;
 export const MIN_THRESHOLD = distances[0]!;
 export const MAX_THRESHOLD = distances.at(-1)!;
 
-/** Who a population of the API is, and the curve of its false matches. */
-const POPULATIONS = {
-  POPULATION_AGE_0_TO_2: { people: "children of up to 2", curve: populations.age0To2 },
-  POPULATION_AGE_3_TO_9: { people: "children of 3 to 9", curve: populations.age3To9 },
-  POPULATION_AGE_10_TO_19: { people: "people of 10 to 19", curve: populations.age10To19 },
-  POPULATION_WOMEN_20_TO_59: { people: "women of 20 to 59", curve: populations.women20To59 },
-  POPULATION_MEN_20_TO_59: { people: "men of 20 to 59", curve: populations.men20To59 },
-  POPULATION_WOMEN_60_AND_OLDER: { people: "women of 60 and older", curve: populations.women60Up },
-  POPULATION_MEN_60_AND_OLDER: { people: "men of 60 and older", curve: populations.men60Up },
-  POPULATION_ADULTS: { people: "adults", curve: populations.adults },
-  POPULATION_AGE_10_AND_OLDER: { people: "people of 10 and older", curve: populations.age10Up },
+/** The curve of the false matches of each population. */
+const CURVES: Readonly<Record<PopulationName, MeasuredCurve>> = {
+  POPULATION_AGE_0_TO_2: populations.age0To2,
+  POPULATION_AGE_3_TO_9: populations.age3To9,
+  POPULATION_AGE_10_TO_19: populations.age10To19,
+  POPULATION_WOMEN_20_TO_59: populations.women20To59,
+  POPULATION_MEN_20_TO_59: populations.men20To59,
+  POPULATION_WOMEN_60_AND_OLDER: populations.women60Up,
+  POPULATION_MEN_60_AND_OLDER: populations.men60Up,
+  POPULATION_ADULTS: populations.adults,
+  POPULATION_AGE_10_AND_OLDER: populations.age10Up,
 };
+
+interface MeasuredCurve {
+  readonly rates: readonly number[];
+  /** The distance from which it was measured; below, it is an estimate. */
+  readonly measuredFrom: number;
+}
 
 /** The share of pairs of photos of one person that are farther apart than each distance: bench/results/accuracy.md. */
 const MISSED_MATCHES = {
@@ -45,13 +52,17 @@ export interface ErrorRates {
 }
 
 /** Returns the rates at a threshold within the curves; undefined for another model than the measured one. */
-export function errorRatesAt(threshold: number, population: string, model: string): ErrorRates | undefined {
-  if (model !== CALIBRATION.model || !(population in POPULATIONS)) return undefined;
-  const { people, curve } = POPULATIONS[population as keyof typeof POPULATIONS];
+export function errorRatesAt(
+  threshold: number,
+  population: PopulationName,
+  model: string,
+): ErrorRates | undefined {
+  if (model !== CALIBRATION.model) return undefined;
+  const curve = CURVES[population];
   return {
     falseMatches: interpolate({ distances, rates: curve.rates }, threshold),
     isEstimated: threshold < curve.measuredFrom,
-    people,
+    people: POPULATION_NAMES[population],
     missedMatches: interpolate(MISSED_MATCHES, threshold),
   };
 }

@@ -163,10 +163,11 @@ test("analyzeImage rejects a feature that does not exist", async () => {
 test("compareFaces compares images and templates", async () => {
   const client = openClient();
   const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
-  const all = await client.compareFaces(PHOTO, { path: PATH }, { sourceBox: left });
+  const all = await client.compareFaces(PHOTO, { path: PATH }, { sourceBox: left, quality: true });
   expect(all.matches.map(({ matched }) => matched)).toEqual([true, false, false]);
   expect(all.matches[0]).toMatchObject({ confidence: expect.closeTo(1, 2), box: { x1: expect.any(Number) } });
   expect(all).toMatchObject({ threshold: 0.5, extrapolated: false, sourceBox: { x1: expect.any(Number) } });
+  expect([all.sourceQuality, all.matches[0]!.quality]).toMatchObject([{ usable: true }, { usable: true }]);
 
   const template = await client.getFaceVec(PHOTO, { box: left });
   const one = await client.compareFaces(template, PHOTO, { targetBox: middle, maxFalseMatchRate: 0.001 });

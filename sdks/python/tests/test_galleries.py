@@ -96,7 +96,8 @@ class GalleriesTest(unittest.TestCase):
         self.galleries.enrol_face(self.gallery, "ann", self.photo(3), box=enrolled.box)
         self.assertEqual(len(self.galleries.get_person(self.gallery, "ann").faces), 2)
 
-        result = self.galleries.identify(self.gallery, self.photo(3), max_results=3)
+        result = self.galleries.identify(self.gallery, self.photo(3), max_results=3, quality=True)
+        self.assertTrue(all(face.quality and face.pose for face in result.faces))
         self.assertEqual([[match.display_name for match in face.matches] for face in result.faces], [["Ann"], [], []])
         template = self.client.get_face_vec(self.photo(3))
         (face,) = self.galleries.identify(self.gallery, template, max_distance=0.3).faces

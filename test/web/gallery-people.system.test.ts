@@ -262,7 +262,9 @@ describe.runIf(hasBrowser)("the people of a gallery", () => {
     await enrol("Ann", await portrait(1, 2));
     await identify(await portrait(3, 1));
     const text = await result.innerText();
-    expect(text).toMatch(/Ann\s+A match, at distance 0\.\d\d\.\s+How sure is this\?$/);
+    expect(text).toMatch(
+      /Ann\s+A match, at distance 0\.\d\d\.\s+[✓✗] (Good|Not good) for recognition.*\s+Numbers\s+How sure is this\?$/,
+    );
     await result.getByText("How sure is this?").click();
     expect(await result.innerText()).toMatch(/This holds for\s+women of 20 to 59/);
 

@@ -65,8 +65,8 @@ async fn call_typed(config: &Configuration, first: PathBuf, second: PathBuf) -> 
     let target = V1FaceSource { image: Some(Box::new(image.clone())), ..V1FaceSource::new() };
     let request =
         V1CompareFacesRequest { max_false_match_rate: Some(0.001), ..V1CompareFacesRequest::new(source, target) };
-    let stored = typed_api::v1_compare_faces_with_json(config, request, None, None).await.unwrap();
-    let pair = typed_api::v1_compare_faces_with_form_data(config, first.clone(), second, None, None).await.unwrap();
+    let stored = typed_api::v1_compare_faces_with_json(config, request, None, None, None).await.unwrap();
+    let pair = typed_api::v1_compare_faces_with_form_data(config, first.clone(), second, None, None, None).await.unwrap();
     let error = match typed_api::v1_analyze_image_with_form_data(config, first, None, Some(vec!["1,2,3".into()]), None).await {
         Err(Error::ResponseError(fault)) => {
             let status: V1Status = serde_json::from_str(&fault.content).unwrap();

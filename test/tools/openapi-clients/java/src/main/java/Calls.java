@@ -82,8 +82,8 @@ class Calls {
             .source(new V1FaceSource().embedding(embedding))
             .target(new V1FaceSource().image(image))
             .maxFalseMatchRate(0.001f);
-    V1CompareFacesResult stored = api.v1CompareFacesWithJson(pair, null, null);
-    V1CompareFacesResult files = api.v1CompareFacesWithFormData(first, second, null, null);
+    V1CompareFacesResult stored = api.v1CompareFacesWithJson(pair, null, null, null);
+    V1CompareFacesResult files = api.v1CompareFacesWithFormData(first, second, null, null, null);
     Object error = null;
     try {
       api.v1AnalyzeImageWithFormData(first, null, List.of("1,2,3"), null);

@@ -103,15 +103,16 @@ describe.runIf(hasBrowser)("the API key in the header", () => {
   });
 
   test.each([
-    ["plan", { off: ["attributes", "urls", "identify"] as const }, {}],
-    ["scopes", {}, { scopes: ["account", "analyze", "compare", "embeddings", "read"] as const }],
+    ["plan", { off: ["attributes", "compare", "urls", "identify"] as const }, {}],
+    ["scopes", {}, { scopes: ["account", "analyze", "embeddings", "read"] as const }],
   ])("what the %s of the key switch off is hidden", async (_, plan, key) => {
     const page = await open(`/#user_id=${await addUser(plan, key)}`);
     const refused: string[] = [];
     page.on("response", (response) => {
       if (response.status() === 403) refused.push(response.url());
     });
-    await expect.poll(() => page.locator(".choice:visible").allInnerTexts()).toEqual(["Match", "Embedding"]);
+    const choices = () => page.locator(".choice:visible").allInnerTexts();
+    await expect.poll(choices).toEqual(["Attributes", "Embedding"]);
     expect(await page.getByLabel("Or the URL of a photo").isVisible()).toBe(false);
     await page.goto(site.url("/docs"));
     await expect.poll(() => page.locator("#v1IdentifyFaces, #getImageAttr").count()).toBe(0);

@@ -26,10 +26,11 @@ describe("the samples of the playground", () => {
 
   test.each(Object.keys(stored))("the stored result is what the service answers: %s", async (key) => {
     const [operation, ...names] = key.split(" ");
-    const { path, images, features } = OPERATIONS[operation as OperationName];
+    const { path, images, features, fields = {} } = OPERATIONS[operation as OperationName];
     const body = new FormData();
     for (const [i, field] of images.entries())
       body.append(field, new Blob([readFileSync(join(FOLDER, `${names[i]}.jpg`))]));
+    for (const [field, value] of Object.entries(fields)) body.append(field, String(value));
     const query = features.map((feature) => `features=${feature}`).join("&");
     const url = `http://127.0.0.1:${service.port}/${path}?${query}`;
     const response = await fetch(url, { method: "POST", headers: { "x-api-key": USER }, body });

@@ -86,7 +86,7 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
       .click();
     await selectOperation("Embedding");
     const curl = (await page.locator("#code").textContent())!;
-    const box = /[?&]boxes=([\d,]+)/.exec(curl)![1]!.split(",").map(Number);
+    const box = /\bboxes=([\d,]+)/.exec(curl)![1]!.split(",").map(Number);
     await page.getByRole("tab", { name: languageOf(language).name, exact: true }).click();
     expect(await page.locator("#code").textContent()).not.toContain(USER);
     return { code: await copyCode(page), box: box as unknown as SampleBox };

@@ -14,7 +14,7 @@ async function open(site: Site, path: string) {
 }
 
 describe.runIf(hasBrowser)("the pages of a service that switches off some purposes", () => {
-  const site = useSite({ VISAGE_OFF: "attributes,landmarks,urls,identify" });
+  const site = useSite({ VISAGE_OFF: "attributes,landmarks,urls,identify,delete" });
 
   test("the playground offers the rest, which works", async () => {
     const { page, result, slot, addPhotos, selectOperation, openOptions } = await openPlayground(
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)("the pages of a service that switches off some purpos
     expect(new Set(displays as string[])).toEqual(
       new Set(["urls none", "landmarks none", "attributes none", "embeddings block"]),
     );
-    for (const [reason, count] of Object.entries({ GALLERY_LOADING: 0, FACE_NOT_FOUND: 1, NO_SUCH_PATH: 1 }))
+    for (const [reason, count] of Object.entries({ FACE_NOT_FOUND: 0, PERSON_NOT_FOUND: 1, NO_SUCH_PATH: 1 }))
       expect(await page.locator(`#error-${reason}`).count(), reason).toBe(count);
   });
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { readPort } from "../../tools/support/service-process.ts";
 import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 
@@ -36,8 +37,8 @@ beforeAll(async () => {
   server.stderr!.on("data", (text) => {
     log += text;
   });
-  const [output] = await once(server.stdout!, "data");
-  address = /http:\S+/.exec(String(output))![0];
+  // Lines of the audit trail come first.
+  address = `http://127.0.0.1:${await readPort(server.stdout!, /http:\/\/127\.0\.0\.1:(\d+)/)}`;
 });
 afterAll(async () => {
   server.kill("SIGKILL");

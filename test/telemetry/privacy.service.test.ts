@@ -46,6 +46,8 @@ const UNTESTED_KINDS: readonly ErrorKind[] = [
   "tooManyFacesOfPerson",
   "galleryTooLarge",
   "galleryLoading",
+  "faceUnlikePerson",
+  "faceOfAnotherPerson",
 ];
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 

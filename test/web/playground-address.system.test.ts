@@ -22,7 +22,7 @@ describe.runIf(hasBrowser)("the address of the playground", () => {
     await page.getByLabel("Threshold").fill("0.52");
     await expectShown();
     const address = page.url();
-    expect(address).toBe(site.url("/?operation=match_faces&sample=collins+collins-copy&threshold=0.52"));
+    expect(address).toBe(site.url("/?operation=match&sample=collins+collins-copy&threshold=0.52"));
     await page.reload();
     await expectShown();
     await page.getByRole("link", { name: "API reference" }).click();
@@ -37,9 +37,9 @@ describe.runIf(hasBrowser)("the address of the playground", () => {
     const { page, selectOperation, addPhotos } = await openPlayground(site.browser, site.service);
     await selectOperation("Embedding");
     await page.getByRole("button", { name: "Hopper", exact: true }).click();
-    await page.waitForURL(site.url("/?operation=get_face_vec&sample=hopper"));
+    await page.waitForURL(site.url("/?operation=embedding&sample=hopper"));
     await addPhotos(0, sampleFile(3));
-    expect(page.url()).toBe(site.url("/?operation=get_face_vec"));
+    expect(page.url()).toBe(site.url("/?operation=embedding"));
     expect(page.url()).not.toContain(USER);
   });
 

@@ -33,9 +33,9 @@ const PAGES: readonly MeasuredPage[] = [
   { path: "/docs", action: "open Try it: a form", control: ".try summary", response: ".try form" },
   {
     path: "/account",
-    action: "reveal the user id",
-    control: "#reveal",
-    response: "#reveal[aria-pressed=true]",
+    action: "enter an API key: a dialog",
+    control: "#enter-key",
+    response: "dialog[open]",
   },
   {
     path: "/admin",

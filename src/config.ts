@@ -17,6 +17,8 @@ import {
   parseInteger,
   parseKey,
   parseMetricsPort,
+  parseMilvusIndex,
+  parseMilvusUrl,
   parseOrigins,
   parsePath,
   parsePermissions,
@@ -43,6 +45,9 @@ interface Setting<T> {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIB = 1024 * 1024;
+
+const GALLERY_ENGINES = ["memory", "milvus"] as const;
+type GalleryEngine = (typeof GALLERY_ENGINES)[number];
 
 /** All settings, in the order of the documentation. */
 const SETTINGS = {
@@ -110,6 +115,17 @@ const SETTINGS = {
   /** How many of the galleries that were searched last are in memory before the service is ready. */
   readyGalleries: setting("VISAGE_READY_GALLERIES", 0, parseInteger(0, 1_000)),
   galleryMemoryBytes: setting("VISAGE_GALLERY_MEMORY_BYTES", 1024 * MIB, parseInteger(MIB, 65_536 * MIB)),
+  /** What searches galleries. */
+  galleryEngine: setting<GalleryEngine>("VISAGE_GALLERY_ENGINE", "memory", parseChoice(GALLERY_ENGINES)),
+  /** URL of Milvus. */
+  milvusUrl: setting<string | undefined>("VISAGE_MILVUS_URL", undefined, parseMilvusUrl),
+  /** `user:password` or an API key. */
+  milvusToken: secret("VISAGE_MILVUS_TOKEN", parseText),
+  /** PEM file of the authorities to trust; undefined for those of Node. */
+  milvusCa: setting<string | undefined>("VISAGE_MILVUS_CA", undefined, parsePath),
+  milvusDatabase: setting("VISAGE_MILVUS_DATABASE", "default", parseText),
+  /** The index of templates in Milvus. */
+  milvusIndex: setting<ReturnType<typeof parseMilvusIndex>>("VISAGE_MILVUS_INDEX", "FLAT", parseMilvusIndex),
   /** Origins that may call the service from a browser. */
   corsOrigins: setting<"*" | readonly string[]>("VISAGE_CORS_ORIGINS", "*", parseOrigins),
   /** Whether to respond like the original service (docs/legacy.md). */
@@ -184,6 +200,8 @@ export function readConfig(env: Environment = process.env): Config {
     faults.push("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
   if (env.VISAGE_TLS_CLIENT_CA && !env.VISAGE_TLS_CERT)
     faults.push("VISAGE_TLS_CLIENT_CA requires VISAGE_TLS_CERT and VISAGE_TLS_KEY");
+  if (env.VISAGE_GALLERY_ENGINE === "milvus" && !env.VISAGE_MILVUS_URL)
+    faults.push("VISAGE_GALLERY_ENGINE=milvus requires VISAGE_MILVUS_URL");
   const readText = ({ name, isSecret }: Setting<unknown>): string | undefined => {
     if (!isSecret) return env[name];
     try {

@@ -2,28 +2,25 @@ import { X509Certificate } from "node:crypto";
 import { createAuthenticator } from "./accounts/authenticator.ts";
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
-import type { AuditTrail } from "./audit/audit-trail.ts";
 import type { Config } from "./config.ts";
-import { createSyntheticFace, readCalibration } from "./core/index.ts";
+import { createSyntheticFace } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
 import { requireMasterKeys } from "./galleries/data-keys.ts";
 import { ExpirySweep } from "./galleries/expiry-sweep.ts";
 import type { GalleryStore } from "./galleries/gallery-store.ts";
 import { parseMasterKeys } from "./galleries/master-keys.ts";
-import { SearchProcess } from "./galleries/search-process.ts";
-import type { ExpiryObserver } from "./galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
+import {
+  createExpiryObserver,
+  openEngineSync,
+  openSearch,
+  preloadGalleries,
+  withEngineErasure,
+} from "./gallery-searching.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import {
-  MAX_OUTPUT_CHARACTERS,
-  openPreviousPool,
-  openServicePool,
-  readPreviousCalibration,
-  readRatesOf,
-  type StuckOptions,
-} from "./model-pools.ts";
+import { openPreviousPool, openServicePool, readRatesOf, type StuckOptions } from "./model-pools.ts";
 import {
   openAuditTrail,
   openLog,
@@ -33,11 +30,9 @@ import {
   type StartedParts,
 } from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
-import { auditExpiry } from "./service/audit-expiry.ts";
 import { auditTrialUser } from "./service/audit-trial-user.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import type { Log } from "./telemetry/log.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
 import { createRequestLog } from "./telemetry/request-log.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import type { Pool } from "./workers/pool.ts";
@@ -85,12 +80,14 @@ export async function startService(
     const masterKeys = parseMasterKeys(config.templateKey);
     await requireMasterKeys(database, masterKeys);
     const expiryObserver = createExpiryObserver(auditTrail, metrics);
-    const galleries = createSqlGalleryStore(database, { keys: masterKeys, ...expiryObserver });
-    galleries.finishDeletions();
+    const galleryStore = createSqlGalleryStore(database, { keys: masterKeys, ...expiryObserver });
+    galleryStore.finishDeletions();
     const onSweepError = (error: unknown) => log.warn({ event: "expiry failed", cause: String(error) });
-    resources.add(new ExpirySweep(galleries, { onError: onSweepError }));
+    resources.add(new ExpirySweep(galleryStore, { onError: onSweepError }));
     const searcher = resources.add(openSearch(config, log, metrics, expiryObserver));
     started.searcher = searcher;
+    const engineSync = resources.addIfDefined(openEngineSync(config, searcher, log));
+    const galleries = engineSync ? withEngineErasure(galleryStore, engineSync) : galleryStore;
     const userId = await ensureTrialUser({
       store,
       key: config.trialUser,
@@ -173,61 +170,6 @@ export async function startService(
     await resources.close();
     throw error;
   }
-}
-
-/** Audits and counts what was removed because its time was over. */
-function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): ExpiryObserver {
-  const { onDue, onExpiry } = auditExpiry(auditTrail);
-  return {
-    onDue,
-    onExpiry: (expired) => {
-      onExpiry(expired);
-      for (const { personId } of expired)
-        metrics.observeExpiry(personId === undefined ? "gallery" : "person");
-    },
-  };
-}
-
-/** Prepares the search process. It starts with the first search. */
-function openSearch(
-  config: Config,
-  log: Log,
-  metrics: Metrics,
-  expiryObserver: ExpiryObserver,
-): SearchProcess {
-  return new SearchProcess({
-    location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
-    calibration: readCalibration(),
-    previousCalibration: readPreviousCalibration(config),
-    templateKey: config.templateKey,
-    maxBytes: config.galleryMemoryBytes,
-    graceMs: config.accountsGraceMs,
-    maxWaitMs: config.maxQueueWaitMs,
-    marksSearched: config.readyGalleries > 0,
-    onLoss: (cause) => log.error({ event: "search process lost", cause }),
-    onReplacement: () => log.info({ event: "search process replaced" }),
-    onOutput: (text) =>
-      log.warn({ event: "search process output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
-    onSearch: metrics.observeSearch,
-    onLoad: metrics.observeLoad,
-    ...expiryObserver,
-    // The cause `replaced` means that the database was restored, or taken over by a standby that lagged.
-    onReload: (galleryId, cause) =>
-      log.warn({ event: "gallery reloaded", resource: `galleries/${galleryId}`, cause }),
-  });
-}
-
-/** Reads the galleries that were searched last into memory. If they cannot be read now, searches try again. */
-async function preloadGalleries(
-  { readyGalleries }: Config,
-  searcher: SearchProcess,
-  draining: AbortSignal,
-  log: Log,
-): Promise<void> {
-  if (readyGalleries === 0) return;
-  await searcher
-    .preload(readyGalleries, draining)
-    .catch((error: unknown) => log.warn({ event: "galleries not read", cause: String(error) }));
 }
 
 /** Logs which galleries cannot be searched, because the service does not have their model. */

@@ -4,6 +4,7 @@ import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts"
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseMasterKeys } from "./galleries/master-keys.ts";
+import { MILVUS_INDEXES } from "./galleries/milvus/milvus-collections.ts";
 import { PERMISSION_LIST_FORMAT, type Permission, permissionsFrom } from "./permissions.ts";
 
 /** The port of the metrics server. */
@@ -45,6 +46,16 @@ export function parseHttpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
   return text;
 }
+
+/** The user and password have a setting of their own, because they are secrets. */
+export function parseMilvusUrl(text: string): string {
+  const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: "", origin: "" };
+  if (!/^https?:$/.test(protocol) || ![origin, `${origin}/`].includes(text))
+    throw new Error("must be a URL such as https://milvus.example.org:19530");
+  return origin;
+}
+
+export const parseMilvusIndex = parseChoice(MILVUS_INDEXES);
 
 export function parseKey(text: string): string {
   if (!isKey(text)) throw new Error(`must be ${KEY_FORMAT}`);

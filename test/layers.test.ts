@@ -80,6 +80,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/telemetry",
     "src/workers",
   ],
+  "src/gallery-searching.ts": [
+    "src/audit",
+    "src/config.ts",
+    "src/core",
+    "src/galleries",
+    "src/model-pools.ts",
+    "src/service",
+    "src/telemetry",
+  ],
   "src/model-pools.ts": ["src/config.ts", "src/core", "src/telemetry", "src/workers"],
   "src/main.ts": [
     "src/accounts",
@@ -89,6 +98,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/database",
     "src/fetch",
     "src/galleries",
+    "src/gallery-searching.ts",
     "src/http",
     "src/model-pools.ts",
     "src/monitoring.ts",

@@ -122,6 +122,16 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       mark text not null,
       primary key (gallery_key, revision)
     )`,
+    // Without a foreign key: a row stays until the search engine has nothing of the gallery. `held_until` is in
+    // milliseconds since 1970.
+    `create table engine_galleries (
+      gallery_key text not null primary key,
+      model text not null,
+      revision bigint not null,
+      token text not null,
+      holder text not null,
+      held_until bigint not null
+    )`,
   ],
 ];
 

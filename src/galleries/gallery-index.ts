@@ -11,6 +11,7 @@ import {
 } from "./gallery-store.ts";
 import { QuantizedTemplates } from "./quantized-templates.ts";
 import { hasMark, personHashOf } from "./removal-mark.ts";
+import { candidatesFrom } from "./searchable-galleries.ts";
 
 /** The nearest face of a person. */
 export interface PersonMatch {
@@ -90,14 +91,7 @@ export class GalleryIndex implements GalleryProgress {
       return list.bound;
     });
     const faces = list.candidates.map(({ row, distance }) => ({ ...this.#ids.idsOf(row), distance }));
-    const nearest = new Map<string, number>();
-    for (const { personId, distance } of faces) if (!nearest.has(personId)) nearest.set(personId, distance);
-    const lastDistance = [...nearest.values()][maxPeople - 1] ?? Number.POSITIVE_INFINITY;
-    const slack = 2 * this.maxError;
-    return faces.filter(
-      ({ personId, distance }) =>
-        distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
-    );
+    return candidatesFrom(faces, maxPeople, this.maxError);
   }
 
   /** Removes a face, or all faces of a person. */

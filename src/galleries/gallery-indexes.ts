@@ -1,22 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { estimateBytes, GalleryIndex } from "./gallery-index.ts";
 import { type Gallery, GalleryError, type GalleryStore, type ReloadCause } from "./gallery-store.ts";
-
-/** A gallery with its templates in memory. */
-export interface OpenGallery {
-  /** As last read. */
-  readonly gallery: Gallery;
-  readonly index: GalleryIndex;
-  /** When the index had all faces of the gallery, by `performance.now()`. */
-  readonly readAtMs: number;
-}
-
-/** What is in memory. */
-export interface IndexesSize {
-  readonly galleries: number;
-  readonly faces: number;
-  readonly bytes: number;
-}
+import { ScanQueue } from "./scan-queue.ts";
+import type { IndexesSize, OpenGallery, Query, SearchableGalleries } from "./searchable-galleries.ts";
+import type { Scan } from "./stored-faces.ts";
 
 /** How the reading of a gallery ended. */
 export type LoadOutcome = "ok" | "failed";
@@ -26,6 +13,8 @@ export interface GalleryIndexesOptions {
   readonly store: Pick<GalleryStore, "readChanges">;
   /** Memory of all indexes together. */
   readonly maxBytes: number;
+  /** How long a search may wait for others. */
+  readonly maxWaitMs: number;
   /** How many indexes are kept, however small they are. 1,000 by default. */
   readonly maxGalleries?: number;
   /** Called when a gallery has been read or could not be read, with the time that it took. */
@@ -63,18 +52,19 @@ interface Load {
 }
 
 /**
- * The indexes of galleries in memory, by the name that ends with the id of the gallery. An index is read on first use
- * and then follows the changes. The least recently used ones are dropped when the memory is full; a gallery waits for
- * room until others have been read.
+ * The indexes of galleries in memory. The least recently used ones are dropped when the memory is full; a gallery waits
+ * for room until others have been read.
  */
-export class GalleryIndexes {
+export class GalleryIndexes implements SearchableGalleries {
   readonly #options: GalleryIndexesOptions;
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #loads = new Set<Load>();
+  readonly #scans: ScanQueue;
 
   constructor(options: GalleryIndexesOptions) {
     this.#options = options;
+    this.#scans = new ScanQueue(options.maxWaitMs);
   }
 
   get size(): IndexesSize {
@@ -89,26 +79,22 @@ export class GalleryIndexes {
     };
   }
 
-  /** Returns a gallery as it was last read; undefined if it is not in memory. The name may have the alias as its id. */
   find(name: string): OpenGallery | undefined {
     const hasAlias = ([own, { gallery }]: [string, Entry]) =>
       gallery.alias !== undefined && own.slice(0, -gallery.id.length) + gallery.alias === name;
     const entry = this.#entries.get(name) ?? [...this.#entries].findLast(hasAlias)?.[1];
-    return entry?.index && (entry as OpenGallery);
+    return entry?.index && this.#open(entry, entry.index);
   }
 
-  /** Whether there is room for a gallery without dropping another one. */
   hasRoomFor({ faces }: Gallery): boolean {
     return this.size.bytes + estimateBytes(faces) <= this.#options.maxBytes;
   }
 
-  /** Whether a gallery is about to be in memory. */
   isLoading(name: string): boolean {
     const entry = this.#entries.get(name);
     return entry !== undefined && !entry.index;
   }
 
-  /** Estimates how long a gallery is still being read; undefined if nothing has been read yet. */
   estimateRemainingMs(name: string): number | undefined {
     const load = this.#entries.get(name)?.load;
     if (!load || load.index.faces === 0) return undefined;
@@ -116,15 +102,11 @@ export class GalleryIndexes {
     return (elapsedMs * Math.max(0, load.faces - load.index.faces)) / load.index.faces;
   }
 
-  /** Drops a gallery that no longer exists. */
   drop(name: string): void {
     this.#entries.delete(name);
   }
 
-  /**
-   * Returns a gallery at this version or a later one. Updates of one gallery run one after another. Throws GalleryError
-   * if the gallery is larger than the memory, and what the store throws.
-   */
+  /** Updates of one gallery run one after another. Throws GalleryError if the gallery is larger than the memory. */
   async update(name: string, gallery: Gallery): Promise<OpenGallery> {
     const entry = this.#entryOf(name, gallery);
     // An update that failed leaves the work to the next one.
@@ -140,7 +122,35 @@ export class GalleryIndexes {
     const index = entry.index!;
     if (index.isAt(gallery) || gallery.revision > entry.gallery.revision) entry.gallery = gallery;
     entry.readAtMs = performance.now();
-    return { gallery, index, readAtMs: entry.readAtMs };
+    return this.#open({ gallery, readAtMs: entry.readAtMs }, index);
+  }
+
+  #open({ gallery, readAtMs }: Pick<Entry, "gallery" | "readAtMs">, index: GalleryIndex): OpenGallery {
+    return {
+      gallery,
+      readAtMs,
+      get faces() {
+        return index.faces;
+      },
+      get revision() {
+        return index.until;
+      },
+      scan: (caller, queries, signal) => this.#scan(index, caller, queries, signal),
+    };
+  }
+
+  #scan(
+    index: GalleryIndex,
+    caller: string,
+    queries: readonly Query[],
+    signal: AbortSignal | undefined,
+  ): Promise<Scan[]> {
+    const scans = queries.map(({ embedding, maxPeople, within }) => () => ({
+      embedding,
+      candidates: index.findCandidates(embedding, maxPeople, within),
+      revision: index.until,
+    }));
+    return this.#scans.runAll(caller, scans, signal);
   }
 
   /** Returns the entry of a gallery, which becomes the most recently used one. */

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FalseMatchRates, Population } from "../core/index.ts";
 import { nearestPeople, type PersonMatch } from "./gallery-index.ts";
-import {
-  GalleryIndexes,
-  type GalleryIndexesOptions,
-  type IndexesSize,
-  type OpenGallery,
-} from "./gallery-indexes.ts";
 import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
 import {
   describeDistance,
@@ -15,7 +9,12 @@ import {
   overallThreshold,
   thresholdForSize,
 } from "./gallery-threshold.ts";
-import { ScanQueue } from "./scan-queue.ts";
+import {
+  EngineError,
+  type IndexesSize,
+  type OpenGallery,
+  type SearchableGalleries,
+} from "./searchable-galleries.ts";
 import { isOutdated, readStoredFaces, type Scan, type StoredFaces, withStored } from "./stored-faces.ts";
 import { rethrowTemplateError } from "./template-cipher.ts";
 
@@ -69,15 +68,14 @@ export interface NamedMatch extends PersonMatch {
 }
 
 /** Options of a search engine. */
-export interface GallerySearchOptions extends GalleryIndexesOptions {
+export interface GallerySearchOptions {
   readonly store: GalleryStore;
+  readonly indexes: SearchableGalleries;
   readonly rates: FalseMatchRates;
   /** Of the previous model. */
   readonly previousRates?: FalseMatchRates | undefined;
   /** How long a gallery is searched without the database, since it was last read. */
   readonly graceMs: number;
-  /** How long a search may wait for others. */
-  readonly maxWaitMs: number;
   /** Whether searched galleries are marked, so that `preload` finds them after a restart. False by default. */
   readonly marksSearched?: boolean | undefined;
 }
@@ -91,21 +89,19 @@ const MARK_INTERVAL_MS = 3_600_000;
 /** How often a search that waits for a gallery estimates whether it will be read in time. */
 const ESTIMATE_INTERVAL_MS = 250;
 
-/** The name of an index. */
+/** The name under which a gallery is searched. */
 const nameOf = (userId: string, galleryId: string) => `${userId} ${galleryId}`;
 
-/** Searches galleries in memory. Before every search it reads the revision of the gallery and what has changed. */
+/** Searches galleries. Before every search it reads the revision of the gallery and what has changed. */
 export class GallerySearch {
   readonly #options: GallerySearchOptions;
-  readonly #indexes: GalleryIndexes;
-  readonly #scans: ScanQueue;
+  readonly #indexes: SearchableGalleries;
   /** The keys of galleries that are being marked as searched. */
   readonly #marking = new Set<string>();
 
   constructor(options: GallerySearchOptions) {
     this.#options = options;
-    this.#scans = new ScanQueue(options.maxWaitMs);
-    this.#indexes = new GalleryIndexes(options);
+    this.#indexes = options.indexes;
   }
 
   /** What is in memory. */
@@ -120,10 +116,10 @@ export class GallerySearch {
   async search(request: SearchRequest, signal?: AbortSignal): Promise<SearchResult> {
     for (let attempt = 1; ; attempt++) {
       const { open, isStale } = await this.#openGallery(request);
-      const { gallery, index } = open;
+      const { gallery } = open;
       requireModel(gallery, request.model);
       const thresholdOf = (populations: readonly Population[]) =>
-        this.#thresholdFor(gallery, index.faces, populations, request);
+        this.#thresholdFor(gallery, open.faces, populations, request);
       const thresholds = request.probes.map(({ populations }) => thresholdOf(populations));
       const scans = await this.#scan(open, request, thresholds, signal);
       // A database that is lost now leaves the people without names, and the distances rounded.
@@ -132,7 +128,7 @@ export class GallerySearch {
       const { model, people } = gallery;
       if (stored) this.#markSearched(gallery);
       return {
-        gallery: { model, people, revision: index.until, faces: index.faces },
+        gallery: { model, people, revision: open.revision, faces: open.faces },
         threshold: overallThreshold(thresholds.length > 0 ? thresholds : [thresholdOf(["adults"])]),
         faces: scans.map((scan, i) => ({
           threshold: thresholds[i]!,
@@ -163,17 +159,17 @@ export class GallerySearch {
   }
 
   #scan(
-    { index }: OpenGallery,
+    open: OpenGallery,
     { userId, probes, maxResults }: SearchRequest,
     thresholds: readonly GalleryThreshold[],
     signal: AbortSignal | undefined,
   ): Promise<Scan[]> {
-    const scans = probes.map(({ embedding }, i) => () => ({
+    const queries = probes.map(({ embedding }, i) => ({
       embedding,
-      candidates: index.findCandidates(embedding, maxResults, thresholds[i]!.distance),
-      revision: index.until,
+      maxPeople: maxResults,
+      within: thresholds[i]!.distance,
     }));
-    return this.#scans.runAll(userId, scans, signal);
+    return open.scan(userId, queries, signal);
   }
 
   #readStored({ key }: Gallery, scans: readonly Scan[]): Promise<StoredFaces> {
@@ -219,6 +215,7 @@ export class GallerySearch {
       return { open, isStale: false };
     } catch (error) {
       rethrowTemplateError(error);
+      if (error instanceof EngineError) throw error;
       if (error instanceof GalleryError) {
         if (error.kind !== "galleryNotFound") throw error;
         this.#indexes.drop(nameOf(userId, galleryId));
@@ -232,7 +229,7 @@ export class GallerySearch {
     }
   }
 
-  /** Waits until a gallery is in memory. Throws GalleryError `galleryLoading` if that takes too long for the caller. */
+  /** Waits until a gallery is read. Throws GalleryError `galleryLoading` if that takes too long for the caller. */
   async #waitFor(
     name: string,
     update: Promise<OpenGallery>,
@@ -247,7 +244,7 @@ export class GallerySearch {
         await sleep(Math.max(1, Math.min(leftMs, ESTIMATE_INTERVAL_MS)), undefined, timer);
         const remainingMs = this.#indexes.estimateRemainingMs(name);
         if (this.#indexes.isLoading(name) && performance.now() + (remainingMs ?? 0) > endMs)
-          throw new GalleryError("galleryLoading", "The gallery is being read into memory.", remainingMs);
+          throw new GalleryError("galleryLoading", "The gallery is being read.", remainingMs);
       }
     };
     try {

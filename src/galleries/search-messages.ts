@@ -1,9 +1,11 @@
 // The messages between the service and the search process.
 import type { Calibration } from "../core/index.ts";
 import type { DatabaseLocation } from "../database/database-location.ts";
-import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
+import type { LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery-store.ts";
+import type { MilvusSettings } from "./milvus/milvus-client.ts";
+import type { IndexesSize } from "./searchable-galleries.ts";
 import type { Expiry } from "./sql-expiry.ts";
 
 /** Settings of the search process. They are sent as the first message, because it has secrets. */
@@ -19,6 +21,8 @@ export interface SearchSettings {
   readonly templateKey?: string | undefined;
   /** Whether searched galleries are marked, for a preload after a restart. */
   readonly marksSearched?: boolean | undefined;
+  /** The Milvus that searches; undefined to search in memory. */
+  readonly milvus?: MilvusSettings | undefined;
 }
 
 /** What the search process is sent. */
@@ -26,6 +30,7 @@ export type SearchMessage =
   | { readonly type: "open"; readonly settings: SearchSettings }
   | { readonly type: "search"; readonly id: number; readonly request: SearchRequest }
   | { readonly type: "preload"; readonly id: number; readonly count: number }
+  | { readonly type: "sync"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number }
   /** The answer to `due`. */
   | { readonly type: "remove"; readonly id: number }
@@ -52,7 +57,7 @@ export interface IndexesReport {
   readonly evictions: number;
 }
 
-/** The result of one search; undefined for a preload. */
+/** The result of one search; undefined for other tasks. */
 export type SearchResponse = { readonly id: number } & (
   | { readonly ok: true; readonly result: SearchResult | undefined }
   | { readonly ok: false; readonly error: SearchFailure }

@@ -1,6 +1,6 @@
 import { compiledProgram } from "../processes/compiled-program.ts";
 import { ProgramProcess } from "../processes/program-process.ts";
-import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
+import type { LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type ReloadCause } from "./gallery-store.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type SearchResponse,
   type SearchSettings,
 } from "./search-messages.ts";
+import type { IndexesSize } from "./searchable-galleries.ts";
 import type { ExpiryObserver } from "./sql-expiry.ts";
 
 /** Searches galleries. */
@@ -22,6 +23,8 @@ export interface GallerySearcher {
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
   /** Loads the `count` galleries that were searched last. Throws what `search` throws. */
   preload(count: number, signal: AbortSignal): Promise<void>;
+  /** Brings the engine that searches to the state of the database. Throws what `search` throws. */
+  sync(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,7 +70,8 @@ type Program = ProgramProcess<SearchMessage, SearchProcessMessage>;
 
 type Task =
   | { readonly type: "search"; readonly request: SearchRequest }
-  | { readonly type: "preload"; readonly count: number };
+  | { readonly type: "preload"; readonly count: number }
+  | { readonly type: "sync" };
 
 interface PendingSearch {
   readonly id: number;
@@ -120,6 +124,10 @@ export class SearchProcess implements GallerySearcher {
     await this.#send({ type: "preload", count }, signal);
   }
 
+  async sync(signal: AbortSignal): Promise<void> {
+    await this.#send({ type: "sync" }, signal);
+  }
+
   #send(task: Task, signal: AbortSignal): Promise<SearchResult | undefined> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -157,7 +165,7 @@ export class SearchProcess implements GallerySearcher {
 
   #start(): Program {
     const { onOutput, location, calibration, previousCalibration, templateKey } = this.#options;
-    const { maxBytes, graceMs, maxWaitMs, marksSearched } = this.#options;
+    const { maxBytes, graceMs, maxWaitMs, marksSearched, milvus } = this.#options;
     let missedPings = 0;
     const child: Program = new ProgramProcess({
       program: compiledProgram("search-program", import.meta.url),
@@ -177,7 +185,7 @@ export class SearchProcess implements GallerySearcher {
       else if (++missedPings > MAX_MISSED_PINGS) child.kill("it does not respond");
       else child.send({ type: "ping" });
     }, this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
-    const limits = { maxBytes, graceMs, maxWaitMs, marksSearched };
+    const limits = { maxBytes, graceMs, maxWaitMs, marksSearched, milvus };
     const settings = { location, calibration, previousCalibration, templateKey, ...limits };
     child.send({ type: "open", settings });
     return child;

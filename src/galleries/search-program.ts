@@ -2,8 +2,10 @@
 import { FalseMatchRates } from "../core/index.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { connectToParent } from "../processes/parent.ts";
+import { GalleryIndexes, type GalleryIndexesOptions } from "./gallery-indexes.ts";
 import { GallerySearch, type SearchResult } from "./gallery-search.ts";
 import { parseMasterKeys } from "./master-keys.ts";
+import { type MilvusEngine, openMilvus } from "./milvus/open-milvus.ts";
 import {
   type IndexesReport,
   type SearchMessage,
@@ -16,6 +18,8 @@ import { createSqlGalleryStore } from "./sql-gallery-store.ts";
 
 let settings: SearchSettings;
 let opening: Promise<GallerySearch> | undefined;
+/** Undefined if galleries are searched in memory. */
+let engine: MilvusEngine | undefined;
 const running = new Map<number, AbortController>();
 /** The removals that wait for the service. */
 const removals = new Map<number, () => void>();
@@ -37,6 +41,9 @@ const send = connectToParent<SearchMessage, SearchProcessMessage>((message) => {
       break;
     case "preload":
       run(message.id, (galleries) => galleries.preload(message.count).then(() => undefined));
+      break;
+    case "sync":
+      run(message.id, (_galleries, signal) => engine!.sync(signal).then(() => undefined));
       break;
     case "cancel":
       running.get(message.id)?.abort();
@@ -70,8 +77,10 @@ function run(
 }
 
 async function open(settings: SearchSettings): Promise<GallerySearch> {
-  const { location, calibration, previousCalibration, templateKey, ...limits } = settings;
-  const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }), {
+  const { location, calibration, previousCalibration, templateKey, graceMs, marksSearched, milvus } =
+    settings;
+  const database = await openDatabase(location, { mustExist: true });
+  const store = createSqlGalleryStore(database, {
     keys: parseMasterKeys(templateKey),
     onDue: (due) =>
       new Promise((remove) => {
@@ -80,20 +89,28 @@ async function open(settings: SearchSettings): Promise<GallerySearch> {
       }),
     onExpiry: (expired) => send({ type: "expired", expired }),
   });
+  const onReload: GalleryIndexesOptions["onReload"] = (galleryId, cause) => {
+    reloads = [...reloads, { galleryId, cause }];
+  };
+  engine = milvus && openMilvus(milvus, { database, store, onReload });
+  const { maxBytes, maxWaitMs } = settings;
   const galleries = new GallerySearch({
     store,
+    indexes:
+      engine?.galleries ??
+      new GalleryIndexes({
+        ...{ store, maxBytes, maxWaitMs, onReload },
+        onLoad: (outcome, durationMs) => {
+          loads = [...loads, { outcome, durationMs }];
+          // The search that started it may have ended.
+          reportChanges(galleries);
+        },
+        onEviction: () => evictions++,
+      }),
     rates: new FalseMatchRates(calibration),
     previousRates: previousCalibration && new FalseMatchRates(previousCalibration),
-    ...limits,
-    onLoad: (outcome, durationMs) => {
-      loads = [...loads, { outcome, durationMs }];
-      // The search that started it may have ended.
-      reportChanges(galleries);
-    },
-    onReload: (galleryId, cause) => {
-      reloads = [...reloads, { galleryId, cause }];
-    },
-    onEviction: () => evictions++,
+    graceMs,
+    marksSearched,
   });
   return galleries;
 }

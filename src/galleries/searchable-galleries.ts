@@ -1,0 +1,79 @@
+import type { PersonMatch } from "./gallery-index.ts";
+import type { Gallery } from "./gallery-store.ts";
+import type { Scan } from "./stored-faces.ts";
+
+/** A gallery whose templates can be searched. */
+export interface OpenGallery {
+  /** As last read. */
+  readonly gallery: Gallery;
+  /** The number of faces that are searched, and the revision of the gallery that has them. */
+  readonly faces: number;
+  readonly revision: number;
+  /** When all faces of the gallery could be searched, by `performance.now()`. */
+  readonly readAtMs: number;
+  /** Finds the candidates for each query. `caller` is served in turn with others. */
+  scan(caller: string, queries: readonly Query[], signal: AbortSignal | undefined): Promise<Scan[]>;
+}
+
+/** What to look for. */
+export interface Query {
+  readonly embedding: Float32Array;
+  /** Maximum number of people. */
+  readonly maxPeople: number;
+  /** The largest distance. */
+  readonly within: number;
+}
+
+/** How many galleries can be searched at once, and the memory of this process for them. */
+export interface IndexesSize {
+  readonly galleries: number;
+  readonly faces: number;
+  readonly bytes: number;
+}
+
+/**
+ * The galleries that can be searched, by the name that ends with the id of the gallery: in memory, or in an engine. A
+ * gallery is read on first use and then follows the changes.
+ */
+export interface SearchableGalleries {
+  readonly size: IndexesSize;
+  /** Returns a gallery as it was last read; undefined if it was not. The name may have the alias as its id. */
+  find(name: string): OpenGallery | undefined;
+  /** Whether there is room for a gallery without dropping another one. */
+  hasRoomFor(gallery: Gallery): boolean;
+  /** Whether a search of a gallery has to wait until it is read. */
+  isLoading(name: string): boolean;
+  /** Estimates how long a gallery is still being read; undefined if that is not known. */
+  estimateRemainingMs(name: string): number | undefined;
+  /** Drops a gallery that no longer exists. */
+  drop(name: string): void;
+  /**
+   * Returns a gallery at this version or a later one. Throws GalleryError if the gallery cannot be searched, EngineError,
+   * and what the store throws.
+   */
+  update(name: string, gallery: Gallery): Promise<OpenGallery>;
+}
+
+/** The engine that has the templates cannot be reached, or has refused a request. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+}
+
+/**
+ * Keeps those of the faces, the nearest first, that may be the nearest ones of the `maxPeople` nearest people, if each
+ * distance may be wrong by `maxError`.
+ */
+export function candidatesFrom(
+  faces: readonly PersonMatch[],
+  maxPeople: number,
+  maxError: number,
+): PersonMatch[] {
+  const nearest = new Map<string, number>();
+  for (const { personId, distance } of faces) if (!nearest.has(personId)) nearest.set(personId, distance);
+  const lastDistance = [...nearest.values()][maxPeople - 1] ?? Number.POSITIVE_INFINITY;
+  const slack = 2 * maxError;
+  return faces.filter(
+    ({ personId, distance }) =>
+      distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
+  );
+}

@@ -16,6 +16,7 @@ import { IDENTIFY_HELP, identify } from "./gallery-identify.ts";
 import { IMPORT_HELP, importFaces } from "./gallery-import.ts";
 import { MIGRATE_HELP, migrate } from "./gallery-migrate.ts";
 import { PERSON_HELP, person } from "./gallery-person.ts";
+import { REINDEX_HELP, reindex } from "./gallery-reindex.ts";
 import { createGalleryReport, formatGalleries, formatGallery, formatPeople } from "./gallery-report.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { isLastingError, SERVER_HELP, withClient } from "./service-client.ts";
@@ -33,6 +34,7 @@ export const help = `Usage: visage galleries create ID [--name NAME] [--max-dist
        visage galleries alias ID [ALIAS]
        visage galleries delete ID [PERSON...] [--yes]
        visage galleries person show|export|delete PERSON [--gallery ID]
+       visage galleries reindex [--check]
 
 Manages the galleries of a user in a running service. ID is the id of a gallery, 1 to 128 letters,
 digits and . _ ~ -, or its alias. "visage galleries SUBCOMMAND --help" lists the options of each.
@@ -48,6 +50,7 @@ digits and . _ ~ -, or its alias. "visage galleries SUBCOMMAND --help" lists the
   alias      give a gallery another id, or take it away
   delete     delete a gallery, or people in it, with their templates
   person     show, export or delete what is stored about a person in all galleries
+  reindex    write all galleries to Milvus anew, or compare both (for the operator)
 
 ${SERVER_HELP}`;
 
@@ -107,6 +110,7 @@ export const subcommandHelp = {
   alias: ALIAS_HELP,
   delete: DELETE_HELP,
   person: PERSON_HELP,
+  reindex: REINDEX_HELP,
 };
 
 /** Manages galleries, enrols people and identifies faces. */
@@ -123,6 +127,7 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
     alias: setAlias,
     delete: deleteGallery,
     person,
+    reindex,
   };
   return runSubcommand(subcommands, args, context);
 }

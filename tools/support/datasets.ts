@@ -64,7 +64,8 @@ export function readDatasetsFromArguments(): Datasets {
   process.exit(help ? 0 : 1);
 }
 
-function readDatasets(dataDir: string): Datasets {
+/** Reads the sets of labelled photos in a folder. */
+export function readDatasets(dataDir: string): Datasets {
   const folders = readdirSync(dataDir);
   const read = <T>(prefix: string, readSet: (folder: string) => T[]): T[] => {
     const folder = folders.find((name) => name.startsWith(prefix));

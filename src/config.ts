@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
 import { AUDIT_FAILURE_POLICIES, type AuditFailurePolicy } from "./audit/audit-trail.ts";
-import { DEFAULT_MODELS_DIR } from "./core/index.ts";
+import {
+  DEFAULT_BATCH_SIZE,
+  DEFAULT_MODELS_DIR,
+  DEFAULT_PROVIDERS,
+  type ExecutionProvider,
+  MAX_BATCH_SIZE,
+} from "./core/index.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { DEFAULT_IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
@@ -23,6 +29,7 @@ import {
   parsePath,
   parsePermissions,
   parsePostgresUrl,
+  parseProviders,
   parseSwitch,
   parseTemplateKey,
   parseText,
@@ -73,6 +80,14 @@ const SETTINGS = {
   off: setting<readonly Permission[]>("VISAGE_OFF", [], parsePermissions),
   /** Number of worker processes. */
   workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
+  /** Execution providers of onnxruntime, by preference. */
+  ortProviders: setting<readonly ExecutionProvider[]>(
+    "VISAGE_ORT_PROVIDERS",
+    DEFAULT_PROVIDERS,
+    parseProviders,
+  ),
+  /** Largest number of crops in one run of a network. */
+  batchSize: setting("VISAGE_BATCH_SIZE", DEFAULT_BATCH_SIZE, parseInteger(1, MAX_BATCH_SIZE)),
   /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
   maxQueueWaitMs: setting("VISAGE_MAX_QUEUE_WAIT_MS", 1_000, parseInteger(1, 600_000)),
   /** Limit of one encoded image. */

@@ -77,6 +77,8 @@ function open(
       formats: config.imageFormats,
     },
     workers: config.workers,
+    providers: config.ortProviders,
+    batchSize: config.batchSize,
     maxQueueWaitMs: config.maxQueueWaitMs,
     onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
     onWorkerReplacement: () => log.info({ event: "worker replaced" }),

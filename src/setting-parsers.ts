@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
+import { EXECUTION_PROVIDERS, type ExecutionProvider } from "./core/index.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { MILVUS_INDEXES } from "./galleries/milvus/milvus-collections.ts";
@@ -95,13 +96,27 @@ export function parseOrigins(text: string): "*" | readonly string[] {
 
 /** JPEG and PNG, which clients rely on, cannot be left out. */
 export function parseImageFormats(text: string): readonly ImageFormat[] {
-  const names = text.split(",").map((name) => name.trim());
-  const unknown = names.find((name) => !IMAGE_FORMATS.some((format) => format === name));
-  if (unknown !== undefined)
-    throw new Error(`must be a list of ${IMAGE_FORMATS.join(", ")}, and "${unknown}" is none of them`);
+  const names = parseList(text, IMAGE_FORMATS);
   const missing = DEFAULT_IMAGE_FORMATS.find((format) => !names.includes(format));
   if (missing !== undefined) throw new Error(`must include ${missing}`);
   return IMAGE_FORMATS.filter((format) => names.includes(format));
+}
+
+/** The CPU can run everything, so providers after it would never run anything. */
+export function parseProviders(text: string): readonly ExecutionProvider[] {
+  const providers = [...new Set(parseList(text, EXECUTION_PROVIDERS))];
+  if (providers.slice(0, -1).includes("cpu")) throw new Error("must have cpu last");
+  return providers;
+}
+
+/** Parses names that are separated by commas. */
+function parseList<T extends string>(text: string, known: readonly T[]): readonly T[] {
+  return text.split(",").map((part) => {
+    const name = known.find((one) => one === part.trim());
+    if (name === undefined)
+      throw new Error(`must be a list of ${known.join(", ")}, and "${part.trim()}" is none of them`);
+    return name;
+  });
 }
 
 export function parsePermissions(text: string): readonly Permission[] {

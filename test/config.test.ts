@@ -83,6 +83,31 @@ describe("readConfig", () => {
     expect(() => readConfig({ VISAGE_IMAGE_FORMATS: text })).toThrow(`VISAGE_IMAGE_FORMATS ${fault}`);
   });
 
+  it.each([
+    [undefined, ["cpu"]],
+    ["cpu", ["cpu"]],
+    ["tensorrt, cuda,cpu", ["tensorrt", "cuda", "cpu"]],
+    ["cuda,cuda", ["cuda"]],
+  ])("accepts the execution providers %s", (text, providers) => {
+    expect(readConfig({ VISAGE_ORT_PROVIDERS: text }).ortProviders).toEqual(providers);
+  });
+
+  it.each([
+    ["gpu", 'must be a list of cpu, cuda, tensorrt, webgpu, dml, coreml, qnn, and "gpu" is none of them'],
+    ["cuda,", 'must be a list of cpu, cuda, tensorrt, webgpu, dml, coreml, qnn, and "" is none of them'],
+    ["cpu,cuda", "must have cpu last"],
+    ["cpu,cuda,cpu", "must have cpu last"],
+  ])("rejects the execution providers %s", (text, fault) => {
+    expect(() => readConfig({ VISAGE_ORT_PROVIDERS: text })).toThrow(`VISAGE_ORT_PROVIDERS ${fault}`);
+  });
+
+  it("accepts a batch size of 1 to 16", () => {
+    const batchSizeOf = (text: string) => readConfig({ VISAGE_BATCH_SIZE: text }).batchSize;
+    expect([readConfig({}).batchSize, batchSizeOf("1"), batchSizeOf("16")]).toEqual([2, 1, 16]);
+    for (const text of ["0", "17", "2.5"])
+      expect(() => batchSizeOf(text)).toThrow(/^VISAGE_BATCH_SIZE must be an integer from 1 to 16/);
+  });
+
   it("parses the set variables and uses defaults for the others", () => {
     const { port, workers, host } = readConfig({ VISAGE_PORT: "0", VISAGE_HOST: "::" });
     expect({ port, workers, host }).toEqual({ port: 0, workers: readConfig({}).workers, host: "::" });

@@ -48,7 +48,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/telemetry",
     "src/web",
   ],
-  "src/setting-parsers.ts": ["src/accounts", "src/fetch", "src/galleries", "src/permissions.ts"],
+  "src/setting-parsers.ts": ["src/accounts", "src/core", "src/fetch", "src/galleries", "src/permissions.ts"],
   "src/config.ts": [
     "src/audit",
     "src/core",

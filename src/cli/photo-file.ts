@@ -6,6 +6,7 @@ import { type AnalyzerOptions, readDigests } from "../core/index.ts";
 
 /** Help text on the settings of commands that run the networks. */
 export const ANALYZER_HELP = `  VISAGE_MODELS_DIR         folder of the networks; default: models/ of the package
+  VISAGE_ORT_PROVIDERS      execution providers of onnxruntime; default: cpu
   VISAGE_MAX_IMAGE_BYTES    size limit of a photo in bytes; default: 10 MiB
   VISAGE_MAX_IMAGE_PIXELS   size limit of a photo in pixels; default: 40 megapixels
   VISAGE_IMAGE_FORMATS      formats of photos; default: jpeg,png
@@ -15,10 +16,12 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Returns the options of an analyzer for local photos. */
 export function analyzerOptions(config: Config): AnalyzerOptions {
-  const { modelsDir, maxImageBytes, maxImagePixels, imageFormats } = config;
+  const { modelsDir, ortProviders, batchSize, maxImageBytes, maxImagePixels, imageFormats } = config;
   return {
     modelsDir,
     digests: readDigests(),
+    providers: ortProviders,
+    batchSize,
     limits: { maxBytes: maxImageBytes, maxPixels: maxImagePixels, formats: imageFormats },
   };
 }

@@ -6,6 +6,13 @@ import type { Analyzer, AnalyzerOptions } from "./types.ts";
 
 export { FaceError, type FaceErrorKind } from "./errors.ts";
 export {
+  DEFAULT_BATCH_SIZE,
+  DEFAULT_PROVIDERS,
+  EXECUTION_PROVIDERS,
+  type ExecutionProvider,
+  MAX_BATCH_SIZE,
+} from "./execution-providers.ts";
+export {
   type Calibration,
   type CalibrationCurve,
   FalseMatchRates,
@@ -59,11 +66,11 @@ export async function openPartialAnalyzer(options: AnalyzerOptions = {}): Promis
   return createPartialAnalyzer(networks, options.limits);
 }
 
-async function loadNetworks({ modelsDir, digests }: AnalyzerOptions): Promise<Networks> {
+async function loadNetworks({ modelsDir, digests, ...options }: AnalyzerOptions): Promise<Networks> {
   const { openNetworks } = await import("./networks.ts");
   return modelsDir === undefined
-    ? openNetworks(DEFAULT_MODELS_DIR, digests ?? readDigests())
-    : openNetworks(modelsDir, digests);
+    ? openNetworks(DEFAULT_MODELS_DIR, digests ?? readDigests(), options)
+    : openNetworks(modelsDir, digests, options);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Box, Pixels, Point } from "./geometry.ts";
 import type { ImageLimits } from "./image/limits.ts";
+import type { NetworkOptions } from "./networks.ts";
 import type { Population } from "./populations.ts";
 import type { Embedding } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
@@ -18,7 +19,7 @@ export interface Photo {
 export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "embed";
 
 /** Settings of an analyzer. */
-export interface AnalyzerOptions {
+export interface AnalyzerOptions extends NetworkOptions {
   /** Folder of the networks; those of the package by default. */
   readonly modelsDir?: string | undefined;
   /**

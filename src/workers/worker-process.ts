@@ -13,8 +13,8 @@ const CANCEL_GRACE_MS = 5000;
  */
 const MEMORY_VARIABLES = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
 
-/** Variables that Node and the dynamic loader of a worker may need. Workers get no settings and no secrets. */
-const INHERITED_VARIABLES = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_[A-Z]+|LD_LIBRARY_PATH)$/;
+/** Variables that Node, the dynamic loader and CUDA may need in a worker. Workers get no settings and no secrets. */
+const INHERITED_VARIABLES = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_[A-Z]+|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/;
 
 /**
  * Limits the young generation of the heap to a quarter of Node's default. Pixels that are no longer needed stay in

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
@@ -48,6 +48,40 @@ test.skipIf(process.platform !== "linux")("a full disk is one line", async () =>
   const [[code], errors] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
   expect(errors.join("")).toMatch(/^visage: The output cannot be written: ENOSPC: .+\n$/);
   expect(code).toBe(1);
+});
+
+describe("serve", () => {
+  const SETTINGS = { VISAGE_PORT: "0", VISAGE_METRICS_PORT: "off", VISAGE_LOG_LEVEL: "off" };
+  const serve = async (settings: NodeJS.ProcessEnv) => {
+    const dataDir = await mkdtemp(join(tmpdir(), "visage-process-"));
+    onTestFinished(() => rm(dataDir, { recursive: true }));
+    return start(["serve"], { ...SETTINGS, VISAGE_DATA_DIR: dataDir, ...settings });
+  };
+
+  // The tests of the networks say which providers there are on other platforms.
+  test.runIf(process.platform === "linux" && process.arch === "x64").each([
+    [
+      "cuda",
+      /^visage: onnxruntime cannot run .* \[cuda\]: .*shared library\. It has cpu, .*Install them.*\n$/,
+    ],
+    ["dml,cpu", /^visage: The execution provider dml is missing: onnxruntime has cpu, .*\n$/],
+    ["gpu", /^visage: VISAGE_ORT_PROVIDERS must be a list of cpu, .* and "gpu" is none of them\n$/],
+  ])("exits with one line if it cannot run on %s", async (providers, message) => {
+    const child = await serve({ VISAGE_ORT_PROVIDERS: providers, VISAGE_WORKERS: "2" });
+    const [[code], errors] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
+    expect(errors.join("")).toMatch(message);
+    expect(code).toBe(1);
+  });
+
+  test("runs on the CPU with another batch size", async () => {
+    const child = await serve({ VISAGE_ORT_PROVIDERS: "cpu", VISAGE_BATCH_SIZE: "16", VISAGE_WORKERS: "1" });
+    let output = "";
+    for await (const chunk of child.stdout!) {
+      output += chunk;
+      if (output.includes("listens at")) break;
+    }
+    expect(output).toContain("listens at");
+  });
 });
 
 test("an unreachable database is one line, without its password", async () => {

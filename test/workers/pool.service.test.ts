@@ -246,7 +246,7 @@ test.runIf(process.platform === "linux")(
       expect.arrayContaining(["PATH", "LC_TIME", "TZ", "UV_THREADPOOL_SIZE", "MALLOC_ARENA_MAX"]),
     );
     const allowed =
-      /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_\w+|)$/;
+      /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_\w+|)$/;
     expect(names.filter((name) => !allowed.test(name!))).toEqual([]);
   },
 );
@@ -257,6 +257,16 @@ describe("opening a pool", () => {
     expect(before).toBe(2);
     const opening = openPool({ modelsDir: "/nowhere", workers: 2 });
     await expect(opening).rejects.toThrow(/^There is no network at \/nowhere\/\w+\.onnx\.$/);
+    expect(countWorkerProcesses()).toBe(before);
+  });
+
+  test("with an execution provider that is missing throws an error and leaves no process behind", async () => {
+    const before = countWorkerProcesses();
+    const missing = process.platform === "win32" ? "coreml" : "dml";
+    const onWorkerLoss = vi.fn();
+    const opening = openPool({ workers: 2, providers: [missing, "cpu"], onWorkerLoss });
+    await expect(opening).rejects.toThrow(`The execution provider ${missing} is missing`);
+    expect(onWorkerLoss).not.toHaveBeenCalled();
     expect(countWorkerProcesses()).toBe(before);
   });
 

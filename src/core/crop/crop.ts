@@ -52,6 +52,8 @@ function writeCrop(
 ): void {
   if (Math.max(size.width, size.height) > MAX_CROP_SIDE || size.width % PIXELS_PER_STEP !== 0)
     throw new RangeError(`A crop cannot have ${size.width} by ${size.height} pixels.`);
+  // The kernel would write past the end, into the image.
+  if (tensor.length < 3 * size.width * size.height) throw new RangeError("The batch is too large.");
   const downscale = Math.hypot(transform.a, transform.b);
   const level = mipLevelFor(image, downscale);
   const { address, stride, width, height } = mipLevel(image, level);

@@ -3,12 +3,9 @@ import { instantiate } from "./kernels.wasm.js";
 /** Largest side of a crop, in pixels: that of the detector. */
 export const MAX_CROP_SIDE = 1024;
 
-/** Largest batch of a network. Two crops share one read of the weights; more crops do not fit into a core's cache. */
-export const MAX_BATCH_SIZE = 2;
-
 const SCRATCH_BYTES = 32 * 1024;
 
-/** One crop of the largest side, or a batch of smaller ones. */
+/** One crop of the largest side, or the largest batch of smaller ones: 28 of the mesh network. */
 export const TENSOR_FLOATS = 3 * MAX_CROP_SIDE ** 2;
 
 /** Fits the pyramid of the largest decoded photo. */

@@ -249,3 +249,8 @@ test.each([1028, 30])("a crop of %i pixels is rejected", (side) => {
   const { write } = crop(noise, cropTransform(wholeSquare(noise), side), squareOf(side));
   expect(() => write(inputTensor)).toThrow(`A crop cannot have ${side} by ${side} pixels.`);
 });
+
+test("a crop without room in the tensor is rejected", () => {
+  const { write } = crop(noise, cropTransform(wholeSquare(noise), 32), squareOf(32));
+  expect(() => write(inputTensor.subarray(0, 3 * 32 * 32 - 1))).toThrow("The batch is too large.");
+});

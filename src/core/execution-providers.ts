@@ -1,0 +1,15 @@
+/**
+ * The execution providers that onnxruntime-node can be built with, by its names. Which of them a build has depends on
+ * the platform.
+ */
+export const EXECUTION_PROVIDERS = ["cpu", "cuda", "tensorrt", "webgpu", "dml", "coreml", "qnn"] as const;
+
+export type ExecutionProvider = (typeof EXECUTION_PROVIDERS)[number];
+
+export const DEFAULT_PROVIDERS: readonly ExecutionProvider[] = ["cpu"];
+
+/** Crops in one run of a network. On a CPU, two share one read of the weights; more do not fit into a core's cache. */
+export const DEFAULT_BATCH_SIZE = 2;
+
+/** A part of an analysis has no more faces, and the input tensor has room for so many crops of every batched network. */
+export const MAX_BATCH_SIZE = 16;

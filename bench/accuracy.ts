@@ -2,6 +2,7 @@
 // Prints the key figures and writes bench/results/accuracy.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
 import {
   type Calibration,
   DEFAULT_MODELS_DIR,
@@ -30,7 +31,8 @@ import { verificationChapter } from "./accuracy/verification.ts";
 import { type Chapter, formatChapters, formatSummary, writeReport, writeResult } from "./report.ts";
 
 const datasets = readDatasetsFromArguments();
-const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
+const { ortProviders: providers, batchSize } = readConfig();
+const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR, providers, batchSize });
 
 const chapters: Chapter[] = [];
 if (datasets.lfw.length > 0) {

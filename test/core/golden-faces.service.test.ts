@@ -2,6 +2,7 @@
 // another CPU, but no wrong conversion of a network, crop, order of colours, alignment or decoding of an output.
 // After an intended change, `npm run generate:samples` records the faces again.
 import { beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
 import { longerSide } from "../../src/core/geometry.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { openNetworks } from "../../src/core/networks.ts";
@@ -44,7 +45,9 @@ let actual: GoldenFaces;
 let expected: GoldenFaces;
 beforeAll(async () => {
   expected = readGoldenFaces();
-  const networks = await openNetworks(DEFAULT_MODELS_DIR);
+  // Other providers and batch sizes are checked with the settings of the service.
+  const { ortProviders: providers, batchSize } = readConfig();
+  const networks = await openNetworks(DEFAULT_MODELS_DIR, {}, { providers, batchSize });
   actual = await measureGoldenFaces(networks);
   await networks.close();
 });

@@ -28,9 +28,6 @@ import { randomTemplates } from "./templates.ts";
 const TICKS_PER_SECOND = 100;
 const SYNTHETIC_PROBES = 25;
 const REAL_PROBES = 125;
-/** Probes that are searched alone, for the time of a search. The others go together. */
-const TIMED_PROBES = 25;
-const PROBES_AT_ONCE = 5;
 const MAX_DISTANCE = 0.5;
 const MAX_RESULTS = 5;
 const MIB = 1024 * 1024;
@@ -129,25 +126,24 @@ async function measure(
     ...engine,
   });
   const { signal } = new AbortController();
-  const search = async (some: readonly Float32Array[]) => {
+  const search = async (embedding: Float32Array) => {
     const request = { userId: USER, galleryId: "g", model, maxResults: MAX_RESULTS };
-    const ofAdults = some.map((embedding) => ({ embedding, populations: ["adults"] as const }));
-    return (await searcher.search({ ...request, probes: ofAdults, maxDistance: MAX_DISTANCE }, signal)).faces;
+    const probe = { embedding, populations: ["adults"] as const };
+    const result = await searcher.search({ ...request, probes: [probe], maxDistance: MAX_DISTANCE }, signal);
+    return result.faces[0]!;
   };
   const startMs = performance.now();
-  await search(probes.slice(0, 1));
+  await search(probes[0]!);
   const firstMs = performance.now() - startMs;
   const pids = () => [searcher.pid!, ...servers.map(({ pid }) => pid!)];
   const cpuSeconds = pids().map(cpuSecondsOf);
+  const faces: IdentifiedFace[] = [];
   const timesMs: number[] = [];
-  for (const probe of probes.slice(0, TIMED_PROBES)) {
+  for (const probe of probes) {
     const startMs = performance.now();
-    await search([probe]);
+    faces.push(await search(probe));
     timesMs.push(performance.now() - startMs);
   }
-  const faces: IdentifiedFace[] = [];
-  for (let start = 0; start < probes.length; start += PROBES_AT_ONCE)
-    faces.push(...(await search(probes.slice(start, start + PROBES_AT_ONCE))));
   const memory = pids().map(memoryOf);
   await searcher.close();
   return { firstMs, cpuSeconds, memory, timesMs, faces };

@@ -40,8 +40,9 @@ export interface Hit {
   readonly value: string;
 }
 
-/** Limits one request. */
+/** Limits one request. A search is also limited by its caller. */
 const TIMEOUT_MS = 10_000;
+const SEARCH_TIMEOUT_MS = 60_000;
 
 /**
  * Calls Milvus over gRPC. Every method throws EngineError, or the reason of the signal. `prepare` makes a collection; the
@@ -142,7 +143,7 @@ export class MilvusClient {
     };
     const { results } = await this.#call(
       collection,
-      () => this.#client.search(request, signal ? { signal } : {}),
+      () => this.#client.search(request, { timeoutMs: SEARCH_TIMEOUT_MS, ...(signal && { signal }) }),
       signal,
     );
     const column = stringsOf(results?.fieldsData.find(({ fieldName }) => fieldName === outputField));

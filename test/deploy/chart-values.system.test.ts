@@ -34,6 +34,12 @@ describe.skipIf(!wanted)("the chart with a values file", () => {
     ["an integer that loses digits", "settings: { VISAGE_TRIAL_USER: 12345678901234567890 }", "TRIAL_USER"],
     ["groups of values that are removed", "tls: null\nsettings: null", "'settings', 'tls'|'tls', 'settings'"],
     ["a gateway without parents", "gateway: { enabled: true }", "parentRefs"],
+    [
+      "a token of Milvus in its URL",
+      "milvus: { url: 'http://root:Milvus@milvus:19530' }",
+      "milvus.url|milvus/url",
+    ],
+    ["a token of Milvus without a URL", "milvus: { existingSecret: milvus }", "existingSecret"],
     ["client certificates without TLS", "tls: { clientCaSecret: clients }", "tls.secret"],
     ["memory in an unknown unit", "resources: { limits: { memory: 2 GB } }", "memory"],
   ])("rejects %s", (_, values, message) => {
@@ -103,6 +109,15 @@ describe.skipIf(!wanted)("the chart with a values file", () => {
       const [same, larger] = memoryWith("settings: { VISAGE_MAX_IMAGE_PIXELS: 80000000 }") as number[];
       expect(same).toBe(request);
       expect(larger).toBeGreaterThan(limit!);
+    });
+
+    test("without galleries if Milvus searches them", () => {
+      const milvus = "milvus: { url: 'http://milvus:19530' }\nnetworkPolicy: { enabled: false }";
+      const [less, lessAtMost] = memoryWith(milvus) as number[];
+      expect([request! - less!, limit! - lessAtMost!]).toEqual([924, 924]);
+      expect(memoryWith(`${milvus}\nresources: { limits: { memory: 1Gi } }`)).toMatch(
+        /2 workers .*, Milvus, /,
+      );
     });
 
     test.each([

@@ -68,14 +68,7 @@ describe.skipIf(!wanted)("the chart", () => {
     const resources = parseResources(render("full"));
     const container = containerIn(resources);
     const { tlsCert, tlsKey, tlsClientCa } = readConfig(variablesIn(resources));
-    const { volumes } = resources.find(({ kind }) => kind === "Deployment")!.spec.template.spec;
-    const secretOf = (path: string | undefined) => {
-      const mount = container.volumeMounts.find(({ mountPath }: Resource["spec"]) =>
-        path?.startsWith(`${mountPath}/`),
-      );
-      return volumes.find(({ name }: Resource["spec"]) => name === mount?.name)?.secret?.secretName;
-    };
-    expect([tlsCert, tlsKey, tlsClientCa].map(secretOf)).toEqual([
+    expect([tlsCert, tlsKey, tlsClientCa].map((path) => secretMountedAt(path, resources))).toEqual([
       "visage-pods-tls",
       "visage-pods-tls",
       "visage-clients",
@@ -86,6 +79,36 @@ describe.skipIf(!wanted)("the chart", () => {
     expect(schemes(containerIn(parseResources(render("minimal"))))).toEqual(["HTTP", "HTTP", "HTTP"]);
     const ports = resources.filter(({ kind }) => kind === "Service").flatMap(({ spec }) => spec.ports);
     expect(ports.map(({ appProtocol }: Resource["spec"]) => appProtocol)).not.toContain("kubernetes.io/h2c");
+  });
+
+  describe("connects Milvus", () => {
+    test("with its token and authorities from secrets", () => {
+      const resources = parseResources(render("full"));
+      expect(readConfig(variablesIn(resources))).toMatchObject({
+        galleryEngine: "milvus",
+        milvusUrl: "https://milvus.example.org:19530",
+        milvusDatabase: "faces",
+      });
+      const { VISAGE_MILVUS_CA: ca } = variablesIn(resources);
+      expect(secretMountedAt(ca, resources)).toBe("milvus-ca");
+      const valueFrom = { secretKeyRef: { name: "visage-milvus", key: "credentials" } };
+      expect(environmentIn(resources)).toContainEqual({ name: "VISAGE_MILVUS_TOKEN", valueFrom });
+    });
+
+    test("through the network policy, and requires its address there", () => {
+      const { egress } = findResource("full", "NetworkPolicy").spec;
+      const rule = { to: [{ ipBlock: { cidr: "10.3.0.8/32" } }], ports: [{ port: 443 }] };
+      expect(egress).toContainEqual(rule);
+      const minimal = readFileSync(valuesFile("minimal"), "utf8");
+      const { status, stderr } = helmWith(`${minimal}\nmilvus: { url: "http://milvus:19530" }`);
+      expect([status, stderr]).toEqual([1, expect.stringContaining("set networkPolicy.milvus.to")]);
+    });
+
+    test("only if it has a URL", () => {
+      const variables = variablesIn(parseResources(render("minimal")));
+      expect(Object.keys(variables).filter((name) => /MILVUS|ENGINE/.test(name))).toEqual([]);
+      expect(readConfig(variables).galleryEngine).toBe("memory");
+    });
   });
 
   test("takes the database URL from a file instead of a secret", () => {
@@ -186,6 +209,15 @@ describe.skipIf(!wanted)("the chart", () => {
     ).toEqual([]);
   });
 });
+
+/** Returns the name of the secret that has a file of the container. */
+function secretMountedAt(path: string | undefined, resources: readonly Resource[]): string | undefined {
+  const { volumes } = resources.find(({ kind }) => kind === "Deployment")!.spec.template.spec;
+  const mount = containerIn(resources).volumeMounts.find(({ mountPath }: Resource["spec"]) =>
+    path?.startsWith(`${mountPath}/`),
+  );
+  return volumes.find(({ name }: Resource["spec"]) => name === mount?.name)?.secret?.secretName;
+}
 
 function isIn(address: string, range: string): boolean {
   const [parsed, [network, bits]] = [ipaddr.parse(address), ipaddr.parseCIDR(range)];

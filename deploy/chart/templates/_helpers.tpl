@@ -71,18 +71,24 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{/*
 The memory of a pod in MiB, as measured ("Sizing" in deploy/README.md): 200 for the server, 250 for a worker, 100 for the
-search process without galleries. The request is what the processes need for usual photos and full galleries; the limit
-adds the largest image of each worker at 4 bytes a pixel, and all request bodies that are allowed at a time.
+search process without galleries. With Milvus it has none, and 100 is for the one that it reads. The request is what the
+processes need for usual photos and full galleries; the limit adds the largest image of each worker at 4 bytes a pixel,
+and all request bodies that are allowed at a time.
 */}}
 {{- define "visage.memory" -}}
 {{- $settings := .Values.settings }}
 {{- $workers := include "visage.workers" . | int64 }}
 {{- $galleries := include "visage.mebibytes" ($settings.VISAGE_GALLERY_MEMORY_BYTES | default 1073741824) | int64 }}
+{{- $searches := printf "VISAGE_GALLERY_MEMORY_BYTES %dMi" $galleries }}
+{{- if .Values.milvus.url }}
+{{- $galleries = 100 }}
+{{- $searches = "Milvus" }}
+{{- end }}
 {{- $bodies := include "visage.mebibytes" ($settings.VISAGE_MAX_BODY_BYTES_IN_FLIGHT | default 268435456) | int64 }}
 {{- $pixels := include "visage.mebibytes" ($settings.VISAGE_MAX_IMAGE_PIXELS | default 40000000) | int64 }}
 {{- $request := add 200 (mul 250 $workers) 100 $galleries }}
 {{- $limit := add $request $bodies (mul $workers $pixels 4) }}
-{{- $needs := printf "%d workers (VISAGE_WORKERS or resources.limits.cpu), VISAGE_GALLERY_MEMORY_BYTES %dMi, VISAGE_MAX_BODY_BYTES_IN_FLIGHT %dMi and images of %d megapixels" $workers $galleries $bodies $pixels }}
+{{- $needs := printf "%d workers (VISAGE_WORKERS or resources.limits.cpu), %s, VISAGE_MAX_BODY_BYTES_IN_FLIGHT %dMi and images of %d megapixels" $workers $searches $bodies $pixels }}
 {{- range $kind, $needed := dict "requests" $request "limits" $limit }}
 {{- with dig $kind "memory" "" $.Values.resources }}
 {{- if lt (include "visage.mebibytes" . | int64) $needed }}

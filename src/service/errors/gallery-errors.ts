@@ -63,7 +63,7 @@ export const GALLERY_ERRORS = {
     galleries: { text: "Ask the operator for more memory for galleries." },
   }),
   galleryLoading: row("6009", Code.Unavailable, 503, {
-    text: "The gallery is being read into memory and can be searched shortly.",
+    text: "The gallery is being read and can be searched shortly.",
     retryable: true,
     operations: ["enrolFace", "identifyFaces"],
     cause:

@@ -69,7 +69,8 @@ export const SERVER_ERRORS = {
     text: "Galleries cannot be reached at the moment.",
     retryable: true,
     operations: ["GalleryService"],
-    cause: "The service cannot reach the database of galleries or their search.",
+    cause:
+      "The service cannot reach what it needs for galleries: their database, the process that searches them, or Milvus.",
     remedy: RETRY_LATER,
     galleries: { text: "Try again shortly." },
   }),

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { SearchOutcome } from "../../src/galleries/search-process.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { ERROR_KINDS, reasonFromKind } from "../../src/service/error-table.ts";
 import { readMarkdown, sectionUnder } from "../support/markdown.ts";
@@ -44,7 +45,8 @@ test("every alert links to its own section of the runbooks, and every such secti
 });
 
 test("alerts select only existing error reasons", () => {
-  const known = ["ok", ...ERROR_KINDS.map(reasonFromKind)];
+  const search: SearchOutcome = "unavailable";
+  const known = ["ok", search, ...ERROR_KINDS.map(reasonFromKind)];
   const named = [...rules.matchAll(/(?:reason|outcome)=~?"([^"]+)"/g)].flatMap(([, names]) =>
     names!.split("|"),
   );

@@ -11,7 +11,6 @@ import {
 } from "./gallery-store.ts";
 import { QuantizedTemplates } from "./quantized-templates.ts";
 import { hasMark, personHashOf } from "./removal-mark.ts";
-import { candidatesFrom } from "./searchable-galleries.ts";
 
 /** The nearest face of a person. */
 export interface PersonMatch {
@@ -112,6 +111,25 @@ export class GalleryIndex implements GalleryProgress {
       start = end + 1;
     }
   }
+}
+
+/**
+ * Keeps those of the faces, the nearest first, that may be the nearest ones of the `maxPeople` nearest people, if each
+ * distance may be wrong by `maxError`.
+ */
+export function candidatesFrom(
+  faces: readonly PersonMatch[],
+  maxPeople: number,
+  maxError: number,
+): PersonMatch[] {
+  const nearest = new Map<string, number>();
+  for (const { personId, distance } of faces) if (!nearest.has(personId)) nearest.set(personId, distance);
+  const lastDistance = [...nearest.values()][maxPeople - 1] ?? Number.POSITIVE_INFINITY;
+  const slack = 2 * maxError;
+  return faces.filter(
+    ({ personId, distance }) =>
+      distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
+  );
 }
 
 /** Finds the nearest people within a limit, each by the nearest of its faces. Equally near faces are ordered by id. */

@@ -18,9 +18,14 @@ export function personHashOf(mark: string): number {
   return Number.parseInt(mark.slice(0, HASH_LENGTH), 16);
 }
 
+/** The part of a mark from which nobody can find out its ids without the key of the gallery. */
+export function secretPartOf(mark: string): string {
+  return mark.slice(HASH_LENGTH);
+}
+
 /** Whether a face, given as `person/face`, or its person has the mark. */
 export function hasMark(ids: Buffer, mark: string, galleryKey: string): boolean {
-  const digest = mark.slice(HASH_LENGTH);
+  const digest = secretPartOf(mark);
   const person = ids.subarray(0, ids.indexOf(SLASH) + 1);
   return digestOf(galleryKey, person) === digest || digestOf(galleryKey, ids) === digest;
 }

@@ -1,4 +1,3 @@
-import type { PersonMatch } from "./gallery-index.ts";
 import type { Gallery } from "./gallery-store.ts";
 import type { Scan } from "./stored-faces.ts";
 
@@ -57,23 +56,4 @@ export interface SearchableGalleries {
 /** The engine that has the templates cannot be reached, or has refused a request. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
-}
-
-/**
- * Keeps those of the faces, the nearest first, that may be the nearest ones of the `maxPeople` nearest people, if each
- * distance may be wrong by `maxError`.
- */
-export function candidatesFrom(
-  faces: readonly PersonMatch[],
-  maxPeople: number,
-  maxError: number,
-): PersonMatch[] {
-  const nearest = new Map<string, number>();
-  for (const { personId, distance } of faces) if (!nearest.has(personId)) nearest.set(personId, distance);
-  const lastDistance = [...nearest.values()][maxPeople - 1] ?? Number.POSITIVE_INFINITY;
-  const slack = 2 * maxError;
-  return faces.filter(
-    ({ personId, distance }) =>
-      distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
-  );
 }

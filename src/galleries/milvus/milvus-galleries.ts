@@ -1,6 +1,6 @@
+import { candidatesFrom } from "../gallery-index.ts";
 import { type Gallery, type GalleryVersion, MAX_FACES_PER_PERSON } from "../gallery-store.ts";
 import {
-  candidatesFrom,
   EngineError,
   type IndexesSize,
   type OpenGallery,

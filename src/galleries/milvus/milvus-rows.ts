@@ -6,7 +6,7 @@ import { DataType } from "../../../gen/ts/milvus/milvus_pb.ts";
 import { DIMENSIONS } from "../../search/assembly/constants.ts";
 import { decrypt, encrypt } from "../aes-gcm.ts";
 import type { FaceIdentity } from "../gallery-store.ts";
-import { markOf } from "../removal-mark.ts";
+import { markOf, secretPartOf } from "../removal-mark.ts";
 import type { Collection, MilvusIndex } from "./milvus-collections.ts";
 import { type Column, texts, vectors } from "./milvus-columns.ts";
 
@@ -27,9 +27,9 @@ export function templatesOf(model: string, index: MilvusIndex): Collection {
   return {
     name: nameOf(model),
     fields: [
-      { ...varChar("id", 40), isPrimaryKey: true },
+      { ...varChar("id", 32), isPrimaryKey: true },
       { ...varChar("gallery", 64), isPartitionKey: true },
-      varChar("person", 40),
+      varChar("person", 32),
       varChar("ids", 512),
       vector("embedding", DIMENSIONS),
     ],
@@ -96,10 +96,10 @@ export function identityFrom(ids: string): FaceIdentity {
   return { personId: personId!, faceId: faceId! };
 }
 
-/** The primary key of a face, given as `person/face`. It is the mark of its removal. */
+/** The primary key of a face, given as `person/face`. The mark of its removal has it. */
 export function rowIdOf(galleryKey: string, ids: string): string {
   const { personId, faceId } = identityFrom(ids);
-  return markOf(galleryKey, personId, faceId);
+  return secretPartOf(markOf(galleryKey, personId, faceId));
 }
 
 /** Makes the list of an expression. All texts are hexadecimal. */
@@ -126,7 +126,7 @@ export function columnsOf(galleryKey: string, faces: readonly string[], numbers:
     ),
     texts(
       "person",
-      faces.map((ids) => markOf(galleryKey, identityFrom(ids).personId)),
+      faces.map((ids) => secretPartOf(markOf(galleryKey, identityFrom(ids).personId))),
     ),
     texts(
       "ids",

@@ -1,6 +1,7 @@
 import { DIMENSIONS } from "../../search/assembly/constants.ts";
 import type { PersonMatch } from "../gallery-index.ts";
 import type { Gallery, GalleryChanges, GalleryProgress, PackedTemplates } from "../gallery-store.ts";
+import { secretPartOf } from "../removal-mark.ts";
 import type { MilvusClient } from "./milvus-client.ts";
 import type { MilvusIndex } from "./milvus-collections.ts";
 import { integers, integersOf, numbersOf, stringsOf, texts, vectors } from "./milvus-columns.ts";
@@ -31,8 +32,10 @@ export const NO_PROGRESS: MilvusProgress = { until: -1, version: undefined, time
 
 /** Rows of one request. */
 const BATCH_SIZE = 1_000;
-/** Marks of one request: its expression has 40 characters for each. */
+/** Marks of one request: its expression has 36 characters for each. */
 const MARKS_AT_ONCE = 500;
+/** Queries of one request: a response may have 2,020 candidates for each. */
+const QUERIES_AT_ONCE = 16;
 /** More candidates are read than are needed, because the distances of Milvus are rounded. */
 const EXTRA_CANDIDATES = 20;
 
@@ -129,7 +132,7 @@ export class MilvusTemplates {
       if (timestamp > latest) latest = timestamp;
     };
     for (let start = 0; start < removed.length; start += MARKS_AT_ONCE) {
-      const marks = listOf(removed.slice(start, start + MARKS_AT_ONCE));
+      const marks = listOf(removed.slice(start, start + MARKS_AT_ONCE).map(secretPartOf));
       await write(() => this.#client.delete(collection, `id in ${marks}`));
       await write(() => this.#client.delete(collection, `${inGallery(key)} and person in ${marks}`));
     }
@@ -142,24 +145,33 @@ export class MilvusTemplates {
     return latest;
   }
 
-  /** Finds the faces that may be the nearest ones of the `maxPeople` nearest people, for each embedding. */
+  /** Finds the `maxFaces` nearest faces for each embedding, and a few more. */
   async findNearest(
     { key, model }: GalleryRows,
     embeddings: readonly Float32Array[],
     maxFaces: number,
     { timestamp, signal }: { readonly timestamp: bigint; readonly signal: AbortSignal | undefined },
   ): Promise<PersonMatch[][]> {
-    const hits = await this.#client.search(templatesOf(model, this.#index), embeddings, {
-      expr: inGallery(key),
-      limit: maxFaces + EXTRA_CANDIDATES,
-      outputField: "ids",
-      timestamp,
-      signal,
-    });
     const cipher = new IdCipher(key);
-    return embeddings.map((_, i) =>
-      (hits[i] ?? []).map(({ distance, value }) => ({ ...identityFrom(cipher.decrypt(value)), distance })),
-    );
+    const found: PersonMatch[][] = [];
+    for (let start = 0; start < embeddings.length; start += QUERIES_AT_ONCE) {
+      const some = embeddings.slice(start, start + QUERIES_AT_ONCE);
+      const hits = await this.#client.search(templatesOf(model, this.#index), some, {
+        expr: inGallery(key),
+        limit: maxFaces + EXTRA_CANDIDATES,
+        outputField: "ids",
+        timestamp,
+        signal,
+      });
+      for (const [i] of some.entries())
+        found.push(
+          (hits[i] ?? []).map(({ distance, value }) => ({
+            ...identityFrom(cipher.decrypt(value)),
+            distance,
+          })),
+        );
+    }
+    return found;
   }
 
   /** Counts the rows of a gallery, or of all galleries of a model. */

@@ -110,7 +110,7 @@ export class PreparedCollections {
     if (existing === index) return;
     if (existing !== undefined)
       throw new EngineError(
-        `The collection ${collectionName} has the index ${existing} instead of ${index}; "visage galleries reindex" makes it anew`,
+        `The collection ${collectionName} has the index ${existing} instead of ${index}; run "visage galleries reindex"`,
       );
     const params = JSON.stringify(INDEX_PARAMS[index]);
     const extraParams = pairsFrom({ index_type: index, metric_type: "L2", params });

@@ -190,6 +190,7 @@ export class MilvusWriter {
 
   async #delete(rows: GalleryRows): Promise<void> {
     const { templates, engineGalleries } = this.#options;
+    await templates.prepare(rows.model);
     await templates.deleteGallery(rows, () => engineGalleries.renew(rows.key));
     await engineGalleries.remove(rows.key);
   }

@@ -33,7 +33,8 @@ export function formatPercent(fraction: number): string {
 }
 
 /** Formats how many successful requests of a month were made on a plan. */
-export function formatQuota({ name, requestsPerMonth }: Plan, used: number): string {
+export function formatQuota({ name, limits }: Plan, used: number): string {
+  const { requestsPerMonth } = limits!;
   if (requestsPerMonth === undefined) return `${used} used, no limit on plan ${name}`;
   const percent = formatPercent(used / Number(requestsPerMonth));
   return `${used} of ${requestsPerMonth} used (${percent}) on plan ${name}`;

@@ -91,7 +91,7 @@ async function set(args: readonly string[], context: CommandContext): Promise<vo
   const plan = await administrate(context, values, async (administration) => {
     const { admin } = administration;
     const names = (await listPlans(administration)).map((plan) => plan.name);
-    const given = { name, off: [...off], ...limits.values };
+    const given = { name, limits: limits.values, off: [...off] };
     if (names.includes(name)) {
       const changes = { ...given, unlimited: [...limits.unlimited] };
       return (await admin.updatePlan(fromJson(UpdatePlanRequestSchema, changes))).plan!;
@@ -153,8 +153,8 @@ export function formatPlans(plans: readonly Plan[]): string {
 }
 
 function formatLimit(plan: Plan, name: LimitName): string {
-  if (name === "burst" && plan.requestsPerSecond === undefined) return "-";
-  return String(plan[name] ?? UNLIMITED);
+  if (name === "burst" && plan.limits?.requestsPerSecond === undefined) return "-";
+  return String(plan.limits?.[name] ?? UNLIMITED);
 }
 
 /** Creates the JSON of a plan. */
@@ -165,6 +165,6 @@ export function createPlanReport(plan: Plan) {
 
 /** Returns a limit of a plan for JSON. */
 export function reportLimit(plan: Plan, name: LimitName): number | null {
-  const limit = plan[name];
+  const limit = plan.limits?.[name];
   return limit === undefined ? null : Number(limit);
 }

@@ -105,7 +105,7 @@ export function messageFromPlan(plan: Plan): PlanMessage {
   });
   return fromJson(PlanSchema, {
     name: plan.name,
-    ...Object.fromEntries(limits),
+    limits: Object.fromEntries(limits),
     off: [...(plan.off ?? [])],
   });
 }

@@ -114,10 +114,10 @@ function dateFrom(field: string, timestamp: Timestamp): Date {
 
 /** Reads the rules of a plan to create. Throws ServiceError `badRequest`. */
 export function planRulesFrom(request: CreatePlanRequest | UpdatePlanRequest): PlanRules {
-  const given = LIMIT_NAMES.filter((name) => request[name] !== undefined);
+  const given = LIMIT_NAMES.filter((name) => request.limits?.[name] !== undefined);
   const isCleared = request.off.length === 1 && request.off[0] === NONE;
   return {
-    ...Object.fromEntries(given.map((name) => [name, limitFrom(name, Number(request[name]))])),
+    ...Object.fromEntries(given.map((name) => [name, limitFrom(name, Number(request.limits![name]))])),
     ...(request.off.length > 0 && { off: isCleared ? [] : permissionsField("off", request.off) }),
   };
 }
@@ -126,7 +126,7 @@ export function planRulesFrom(request: CreatePlanRequest | UpdatePlanRequest): P
 export function planChangesFrom(request: UpdatePlanRequest): PlanRules {
   const removed = request.unlimited.map((field) => {
     const name = LIMIT_NAMES.find((known) => fieldOfLimit(known) === field);
-    const isValid = name && !PLAN_LIMITS[name].isRequired && request[name] === undefined;
+    const isValid = name && !PLAN_LIMITS[name].isRequired && request.limits?.[name] === undefined;
     requireValid("unlimited", isValid === true, "must have names of limits that have no value");
     return [name, undefined];
   });
@@ -135,7 +135,7 @@ export function planChangesFrom(request: UpdatePlanRequest): PlanRules {
 
 function limitFrom(name: LimitName, value: number): number {
   const fault = findLimitFault(name, value);
-  requireValid(fieldOfLimit(name), fault === undefined, fault ?? "");
+  requireValid(`limits.${fieldOfLimit(name)}`, fault === undefined, fault ?? "");
   return value;
 }
 

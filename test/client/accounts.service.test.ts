@@ -27,7 +27,7 @@ async function openLossyAdmin(): Promise<VisageClient["admin"]> {
 
 test("an operator creates a user, who sees the account and replaces the key", async () => {
   const { admin } = openClient(ADMIN_KEY);
-  await admin.createPlan({ name: "gold", requestsPerSecond: 100 });
+  await admin.createPlan({ name: "gold", limits: { requestsPerSecond: 100 } });
   const { key, user } = await admin.createUser({ name: "acme", plan: "gold" });
   expect(user).toMatchObject({ name: "acme" });
   const { account } = openClient(key);
@@ -51,7 +51,7 @@ test("an error and a cancellation are a VisageError", async () => {
 });
 
 test("a call is repeated after a lost response only if that has no other effect", async () => {
-  const plan = { name: "silver", requestsPerSecond: 10 };
+  const plan = { name: "silver", limits: { requestsPerSecond: 10 } };
   await expect((await openLossyAdmin()).createPlan(plan)).rejects.toMatchObject({
     reason: "UNREACHABLE",
     retryable: true,

@@ -49,12 +49,12 @@ describe("GetAccount", () => {
       const account = await client.call(getAccount, {});
       expect(account, client.name).toMatchObject({
         name: key,
-        plan: { name: key, requestsPerSecond: 2.5, burst: 7n, requestsPerMonth: 100n },
+        plan: { name: key, limits: { requestsPerSecond: 2.5, burst: 7n, requestsPerMonth: 100n } },
         subscription: { state: SubscriptionState.ACTIVE },
         quota: { month: currentMonth(), used: 0n, remaining: 100n },
         keys: [{ fingerprint: fingerprint(key), current: true }],
       });
-      expect(account.plan!.maxGalleries).toBeUndefined();
+      expect(account.plan!.limits!.maxGalleries).toBeUndefined();
       expect(timestampDate(account.subscription!.endTime!)).toEqual(endsAt);
       expect(timestampDate(account.quota!.resetTime!).getUTCDate()).toBe(1);
     }

@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)("the account services of two replicas on one Postg
 
   test("agree on users, plans, keys and usage", async () => {
     const [one, other] = clientsOf(ADMIN_KEY) as [UnaryClient, UnaryClient];
-    await one.call(method.createPlan, { name: "shared", requestsPerMonth: 10n });
+    await one.call(method.createPlan, { name: "shared", limits: { requestsPerMonth: 10n } });
     const { key, user } = await other.call(method.createUser, { name: "ann", plan: "shared" });
     expect(await requestFaceVector(replicas[0]!, key)).toBe(200);
     const [asAnn, asAnnThere] = clientsOf(key) as [UnaryClient, UnaryClient];

@@ -131,19 +131,21 @@ describe("the operator", () => {
 
   test("creates, changes and deletes plans over every protocol", async () => {
     for (const client of adminClients()) {
-      const created = await client.call(method.createPlan, { name, requestsPerSecond: 1.5 });
-      expect(created.plan, client.name).toMatchObject({ name, requestsPerSecond: 1.5, burst: 3n });
+      const created = await client.call(method.createPlan, { name, limits: { requestsPerSecond: 1.5 } });
+      expect(created.plan, client.name).toMatchObject({
+        name,
+        limits: { requestsPerSecond: 1.5, burst: 3n },
+      });
       await expect(client.call(method.createPlan, { name })).rejects.toThrow("PLAN_EXISTS");
       const changed = await client.call(method.updatePlan, {
         name,
-        requestsPerMonth: 10n,
-        maxGalleries: 0n,
+        limits: { requestsPerMonth: 10n, maxGalleries: 0n },
         unlimited: ["requests_per_second"],
         off: ["urls", "galleries"],
       });
-      expect(changed.plan).toMatchObject({ burst: 3n, requestsPerMonth: 10n, maxGalleries: 0n });
+      expect(changed.plan).toMatchObject({ limits: { burst: 3n, requestsPerMonth: 10n, maxGalleries: 0n } });
       expect(changed.plan!.off).toEqual(["identify", "read", "enrol", "export", "delete", "urls"]);
-      expect(changed.plan!.requestsPerSecond).toBeUndefined();
+      expect(changed.plan!.limits!.requestsPerSecond).toBeUndefined();
       const switchedOn = await client.call(method.updatePlan, { name, off: ["none"] });
       expect(switchedOn.plan).toEqual({ ...changed.plan, off: [] });
       await client.call(method.createUser, { name, plan: name });
@@ -160,11 +162,11 @@ describe("the operator", () => {
     const limits = Object.fromEntries(
       LIMIT_NAMES.map((limit, i) => [limit, PLAN_LIMITS[limit].kind === "rate" ? i + 1.5 : BigInt(i + 1)]),
     );
-    const { plan } = await admin.call(method.createPlan, { name, ...limits });
-    expect(plan).toMatchObject({ name, ...limits });
+    const { plan } = await admin.call(method.createPlan, { name, limits });
+    expect(plan).toMatchObject({ name, limits });
     for (const limit of LIMIT_NAMES.filter((one) => !PLAN_LIMITS[one].isRequired)) {
       const changed = await admin.call(method.updatePlan, { name, unlimited: [fieldOfLimit(limit)] });
-      expect(changed.plan![limit], limit).toBeUndefined();
+      expect(changed.plan!.limits![limit], limit).toBeUndefined();
     }
     await admin.call(method.deletePlan, { name });
   });
@@ -247,13 +249,25 @@ describe("the operator", () => {
       ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "x".repeat(10_000) })],
       ["BAD_REQUEST", () => admin.call(method.listUsers, { pageSize: 1001 })],
       ["BAD_REQUEST", () => admin.call(method.listUsers, { pageSize: -1 })],
-      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", burst: 0n })],
-      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerMonth: 0n })],
-      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerSecond: -1 })],
-      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerSecond: 1e-320 })],
-      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", requestsPerSecond: 0.0009 })],
-      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", maxGalleries: 2n ** 60n })],
-      ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", requestsPerMonth: 0n })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", limits: { burst: 0n } })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", limits: { requestsPerMonth: 0n } })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", limits: { requestsPerSecond: -1 } })],
+      [
+        "BAD_REQUEST",
+        () => admin.call(method.createPlan, { name: "p", limits: { requestsPerSecond: 1e-320 } }),
+      ],
+      [
+        "BAD_REQUEST",
+        () => admin.call(method.updatePlan, { name: "basic", limits: { requestsPerSecond: 0.0009 } }),
+      ],
+      [
+        "BAD_REQUEST",
+        () => admin.call(method.createPlan, { name: "p", limits: { maxGalleries: 2n ** 60n } }),
+      ],
+      [
+        "BAD_REQUEST",
+        () => admin.call(method.updatePlan, { name: "basic", limits: { requestsPerMonth: 0n } }),
+      ],
       ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", unlimited: ["burst"] })],
       ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", unlimited: ["maxGalleries"] })],
       ["BAD_REQUEST", () => admin.call(method.updatePlan, { name: "basic", off: ["export", "none"] })],

@@ -204,7 +204,7 @@ const CASES: readonly Case[] = [
   change("DeleteKey", () => deleteKey(1)(), { ...TO_ANN, target_key: FINGERPRINT }),
   change("DeleteUser", () => call("DELETE", ANN), TO_ANN),
   change("CreatePlan", () => call("POST", "admin/plans", { name: "large" }), LARGE),
-  change("UpdatePlan", () => call("PATCH", "admin/plans/large", { maxGalleries: 9 }), LARGE),
+  change("UpdatePlan", () => call("PATCH", "admin/plans/large", { limits: { maxGalleries: 9 } }), LARGE),
   change("DeletePlan", () => call("DELETE", "admin/plans/large"), LARGE),
   failure("DeletePlan", () => call("DELETE", "admin/plans/large"), {}, "PLAN_NOT_FOUND"),
 ];

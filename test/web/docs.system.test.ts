@@ -199,7 +199,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
       const response = await fetch(site.url(`/v1/${path}`), init);
       return (await response.json()) as { readonly key: string };
     };
-    await post("admin/plans", ADMIN_KEY, { name: "single", maxGalleries: 1 });
+    await post("admin/plans", ADMIN_KEY, { name: "single", limits: { maxGalleries: 1 } });
     const { key } = await post("admin/users", ADMIN_KEY, { name: "collector", plan: "single" });
     await post("galleries", key, { galleryId: "only" });
     const form = await openForm(await open({}, `#user_id=${key}`), "v1GetPerson");

@@ -47,8 +47,8 @@ export async function recordAccountExamples({
   const { method: account } = AccountService;
   const asAdmin = (method: DescMethod, request: JsonObject) => call(method, request, adminKey);
 
-  await asAdmin(admin.createPlan, { ...PLAN, requestsPerSecond: 20, requestsPerMonth: "100000" });
-  await asAdmin(admin.updatePlan, { ...PLAN, maxGalleries: "50" });
+  await asAdmin(admin.createPlan, { ...PLAN, limits: { requestsPerSecond: 20, requestsPerMonth: "100000" } });
+  await asAdmin(admin.updatePlan, { ...PLAN, limits: { maxGalleries: "50" } });
   const endTime = "2030-01-01T00:00:00Z";
   const { key } = await asAdmin(admin.createUser, { name: USER.user, plan: PLAN.name, endTime });
   await useService(origin, key as string);

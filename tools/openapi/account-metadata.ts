@@ -67,7 +67,11 @@ const SHARED_FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.UsageCount.day": DAY,
 };
 
-const SHARED_REQUIRED: readonly string[] = ["visage.v1.Key.create_time", "visage.v1.Subscription.start_time"];
+const SHARED_REQUIRED: readonly string[] = [
+  "visage.v1.Plan.limits",
+  "visage.v1.Key.create_time",
+  "visage.v1.Subscription.start_time",
+];
 
 /** Creates the keywords of the fields of a key to create. */
 function newKeyOf(request: string): Record<string, JsonObject> {

@@ -26,11 +26,11 @@ export function drawPlan({ account }: ReadAccount): Node[] {
 export function drawQuota({ account, remaining }: ReadAccount): Node[] {
   const { plan, quota } = account;
   const reset = formatDay(quota.resetTime);
-  if (remaining === undefined || plan.requestsPerMonth === undefined)
+  if (remaining === undefined || plan.limits.requestsPerMonth === undefined)
     return [
       make("p", {}, `${formatCount(quota.used)} successful requests this month. There is no monthly quota.`),
     ];
-  const limit = Number(plan.requestsPerMonth);
+  const limit = Number(plan.limits.requestsPerMonth);
   const used = Math.max(0, limit - remaining);
   const isSpent = remaining === 0;
   const bar = make("progress", {

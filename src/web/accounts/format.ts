@@ -34,9 +34,9 @@ export function formatCount(count: number | string): string {
 }
 
 /** Writes a limit of a plan; `no limit` if it does not apply. */
-export function formatLimit(plan: Plan, name: LimitName): string {
+export function formatLimit({ limits }: Plan, name: LimitName): string {
   const isBytes = PLAN_LIMITS[name].kind === "bytes";
-  const limit = name === "burst" && plan.requestsPerSecond === undefined ? undefined : plan[name];
+  const limit = name === "burst" && limits.requestsPerSecond === undefined ? undefined : limits[name];
   if (limit === undefined) return isBytes ? "service limit" : "no limit";
   return isBytes ? formatBytes(Number(limit)) : formatCount(limit);
 }

@@ -1,12 +1,13 @@
 // The JSON of AccountService and AdminService, as far as the pages use it. Integers of 64 bits are text.
 import type { LimitName } from "../../plan-limits.ts";
 
-/** Limits of a plan. */
+/** See visage.v1.PlanLimits. */
 export type PlanLimits = { readonly [Name in LimitName]?: number | string };
 
 /** See visage.v1.Plan. */
-export interface Plan extends PlanLimits {
+export interface Plan {
   readonly name: string;
+  readonly limits: PlanLimits;
   /** The permissions that are switched off. */
   readonly off: readonly string[];
 }

@@ -88,7 +88,7 @@ export async function listPlans(): Promise<readonly PlanSummary[]> {
 }
 
 export async function createPlan(name: string, limits: PlanLimits, off: readonly string[]): Promise<void> {
-  await call({ path: "plans", json: { name, ...limits, off } });
+  await call({ path: "plans", json: { name, limits, off } });
 }
 
 /** Changes the given limits of a plan, removes those whose fields are in `unlimited`, and sets what is switched off. */
@@ -98,7 +98,7 @@ export async function updatePlan(
   unlimited: readonly string[],
   off: readonly string[],
 ): Promise<void> {
-  const json = { ...limits, unlimited, off: off.length > 0 ? off : ["none"] };
+  const json = { limits, unlimited, off: off.length > 0 ? off : ["none"] };
   await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json });
 }
 

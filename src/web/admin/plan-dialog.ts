@@ -17,7 +17,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
       type: "number",
       min: minOfLimit(limit),
       step,
-      value: plan?.[limit],
+      value: plan?.limits[limit],
     };
     return { limit, label: kind === "bytes" ? `${title} in bytes` : title, input: make("input", options) };
   });

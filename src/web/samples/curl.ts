@@ -35,8 +35,10 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
     const fields = parametersOf(operation, request.images ?? [], rest).map(formField);
     return commandLines(curl, ...files, ...fields, url());
   }
-  if (operation.body === "json")
-    return commandLines(curl, method, JSON_TYPE, `-d ${shellQuote(JSON.stringify(rest))}`, url());
+  if (operation.body === "json") {
+    const message = JSON.stringify({ ...rest, limits: request.limits });
+    return commandLines(curl, method, JSON_TYPE, `-d ${shellQuote(message)}`, url());
+  }
   return commandLines(
     [curl, method].filter(Boolean).join(" "),
     url(queryOf(parametersOf(operation, [], rest))),

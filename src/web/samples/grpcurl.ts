@@ -19,7 +19,7 @@ export function grpcurlSample(request: SampleRequest, destination: SampleDestina
     return `{\n${indent(lines)}\n} | ${call("-d @")}`;
   }
   if (images) return `${printMessage(messageOf(request, fields))} \\\n  | ${call("-d @")}`;
-  return call(`-d ${shellQuote(JSON.stringify(fields))}`);
+  return call(`-d ${shellQuote(JSON.stringify({ ...fields, limits: request.limits }))}`);
 }
 
 function grpcurl({ operation }: SampleRequest, destination: SampleDestination, data: string): string {

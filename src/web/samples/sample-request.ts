@@ -23,6 +23,8 @@ export interface SampleRequest {
   readonly images?: readonly SampleImage[];
   /** Other fields, also those in the path, by their names in JSON: `quality`, `maxFaces`, `galleryId`. */
   readonly fields?: Readonly<Record<string, SampleValue>>;
+  /** The limits of a plan. */
+  readonly limits?: Readonly<Record<string, number>>;
   /** The file of JSON lines that an export writes or an import reads. */
   readonly linesFile?: string;
 }

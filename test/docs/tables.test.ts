@@ -15,7 +15,6 @@ import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from 
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PERMISSION_NAMES, PERMISSIONS } from "../../src/permissions.ts";
-import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { COMPARE_DEPRECATION } from "../../src/service/face-service.ts";
@@ -24,12 +23,12 @@ import { needsOfMethod } from "../../src/service/method-permissions.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-messages.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { errorFiles } from "../../tools/errors/error-files.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
+import { tableFiles } from "../../tools/tables/table-files.ts";
 import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
 import { PERMITTED_SERVICES } from "../support/permission-cases.ts";
 
-test.each(Object.entries(errorFiles()))("%s has what the error table says", (path, content) => {
+test.each(Object.entries(tableFiles()))("%s has what the tables of the code say", (path, content) => {
   expect(readMarkdown(path), 'Run "npm run generate".').toBe(content);
 });
 
@@ -57,16 +56,6 @@ test("docs/privacy.md lists the fields of the audit trail", () => {
   const section = sectionUnder(readMarkdown("docs/privacy.md"), "Audit trail");
   const rows = section.split("\n").filter((line) => line.startsWith("| `"));
   expect(rows).toEqual(Object.entries(AUDIT_FIELDS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |`));
-});
-
-test("docs/accounts.md lists the limits of plans", () => {
-  const rows = Object.values(PLAN_LIMITS).map(({ title, option, meaning, initial }) => [
-    title,
-    `--${option}`,
-    meaning,
-    ...INITIAL_PLANS.slice(0, -1).map((plan) => String(initial[plan] ?? "none")),
-  ]);
-  expect(tableRows(sectionUnder(readMarkdown("docs/accounts.md"), "Plans"))).toEqual(rows);
 });
 
 test("docs/accounts.md lists the permissions and the operations that need them", () => {

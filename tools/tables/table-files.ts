@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { ERROR_KINDS, ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import { grpcName } from "../reference/error-list.ts";
 
 /** The web pages that have their own texts for errors. */
 const PAGES = ["playground", "galleries", "accounts"] as const;
 
-/** The content of every file that is written from the error table, by its path from the root of the project. */
-export function errorFiles(): Readonly<Record<string, string>> {
+/** The content of every file that is written from a table of the code, by its path from the root of the project. */
+export function tableFiles(): Readonly<Record<string, string>> {
   return {
     "docs/errors.md": withRows(
       "docs/errors.md",
@@ -16,6 +17,11 @@ export function errorFiles(): Readonly<Record<string, string>> {
       errorRows(),
     ),
     "docs/legacy.md": withRows("docs/legacy.md", "| text | errors |", firstGenerationRows()),
+    "docs/accounts.md": withRows(
+      "docs/accounts.md",
+      "| limit | option | meaning | trial | basic | pro |",
+      limitRows(),
+    ),
     ...Object.fromEntries(PAGES.map((page) => [`gen/page-errors/${page}.json`, pageErrors(page)])),
     "gen/reasons.ts": reasonType(),
   };
@@ -34,6 +40,16 @@ function firstGenerationRows(): string[][] {
     const kinds = ERROR_KINDS.filter((kind) => ERRORS[kind].firstGenerationText === text);
     return [text, kinds.map(reasonFromKind).join(", ")];
   });
+}
+
+/** The limits of plans with their values in the initial ones. The last of these, `unlimited`, has none. */
+function limitRows(): string[][] {
+  return Object.values(PLAN_LIMITS).map(({ title, option, meaning, initial }) => [
+    title,
+    `\`--${option}\``,
+    meaning,
+    ...INITIAL_PLANS.slice(0, -1).map((plan) => String(initial[plan] ?? "none")),
+  ]);
 }
 
 /** The texts of a page by code, and whether a retry can help. */

@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/client": [],
   "src/web": ["models", "src/permissions.ts", "src/plan-limits.ts"],
   "src/search": [],
-  "src/galleries": ["src/core", "src/database", "src/processes", "src/search"],
+  "src/galleries": ["src/core", "src/database", "src/plan-limits.ts", "src/processes", "src/search"],
   "src/core": [],
   "src/package-root.ts": [],
   "src/resource-stack.ts": [],

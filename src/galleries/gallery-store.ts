@@ -1,3 +1,5 @@
+import type { PlanLimits } from "../plan-limits.ts";
+
 /**
  * A state of the people and faces of a gallery. Every change makes another one. A database that was restored from a
  * backup, or taken over by a standby that lagged, uses its revisions again, but never with the same token.
@@ -110,15 +112,8 @@ export interface ExportedFace extends Template {
   readonly expiresAt: Date | undefined;
 }
 
-/** The limits of a user's plan. A limit that is undefined does not apply. */
-export interface GalleryLimits {
-  readonly maxGalleries?: number | undefined;
-  readonly maxGalleryFaces?: number | undefined;
-  /** For new people, in days. */
-  readonly defaultRetentionDays?: number | undefined;
-  /** Limits the default; the caller has checked the times that are given. */
-  readonly maxRetentionDays?: number | undefined;
-}
+/** The limits of a user's plan. `maxRetentionDays` limits the default; the caller has checked times that are given. */
+export type GalleryLimits = PlanLimits;
 
 /** Maximum number of faces of one person, whatever the plan is. */
 export const MAX_FACES_PER_PERSON = 20;

@@ -14,6 +14,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { DatabaseError, MissingDatabaseError } from "../../src/database/database-error.ts";
 import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { INITIAL_PLANS, initialLimits } from "../../src/plan-limits.ts";
 
 export const MONTH = "2026-03";
 export const DAY = `${MONTH}-31`;
@@ -90,18 +91,10 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       store = await openAt(location);
     });
 
-    test("starts with four plans", async () => {
-      const requests = (requestsPerSecond: number, burst: number, requestsPerMonth: number) => ({
-        requestsPerSecond,
-        burst,
-        requestsPerMonth,
-      });
-      expect(await store.listPlans()).toEqual([
-        { name: "basic", ...requests(10, 20, 50_000), maxGalleries: 20, maxGalleryFaces: 10_000 },
-        { name: "pro", ...requests(50, 100, 1_000_000), maxGalleries: 200, maxGalleryFaces: 1_000_000 },
-        { name: "trial", ...requests(2, 10, 1_000), maxGalleries: 3, maxGalleryFaces: 1_000 },
-        { name: "unlimited", burst: 1 },
-      ]);
+    test("starts with the initial plans", async () => {
+      const plans = INITIAL_PLANS.toSorted().map((name) => ({ name, ...initialLimits(name) }));
+      expect(await store.listPlans()).toEqual(plans);
+      expect(plans.at(-1)).toEqual({ name: "unlimited", burst: 1 });
     });
 
     test("adds and changes plans persistently", async () => {
@@ -113,12 +106,12 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         maxGalleries: 7,
       };
       await store.addPlan(slow);
-      await store.updatePlan("trial", { requestsPerSecond: undefined, burst: 3, requestsPerMonth: 2 ** 40 });
+      const changes = { requestsPerSecond: undefined, burst: 3, requestsPerMonth: 2 ** 40 };
+      await store.updatePlan("trial", changes);
       const plans = await (await openAt(location)).listPlans();
       expect(plans.map(({ name }) => name)).toEqual(["basic", "pro", "slow", "trial", "unlimited"]);
       expect(plans).toContainEqual(slow);
-      const galleries = { maxGalleries: 3, maxGalleryFaces: 1_000 };
-      expect(plans).toContainEqual({ name: "trial", burst: 3, requestsPerMonth: 2 ** 40, ...galleries });
+      expect(plans).toContainEqual({ name: "trial", ...initialLimits("trial"), ...changes });
     });
 
     test("removes a plan that has no users, and no other", async () => {

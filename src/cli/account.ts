@@ -1,6 +1,6 @@
 import type { GetAccountResponse } from "../../gen/ts/visage/v1/account_pb.ts";
-import { JSON_OPTION, parseOptions, requirePositionals } from "./arguments.ts";
-import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
+import { JSON_OPTION, parseArguments } from "./arguments.ts";
+import { type CommandContext, print, runSubcommand } from "./command.ts";
 import { formatQuota } from "./format.ts";
 import { PERMISSIONS_HELP } from "./permissions-help.ts";
 import { createPlanReport, formatPlans } from "./plans.ts";
@@ -58,13 +58,13 @@ const ADD_OPTIONS = { ...SHOW_OPTIONS, ...NEW_KEY_OPTIONS } as const;
 const ROTATE_OPTIONS = { ...SHOW_OPTIONS, ...GRACE_OPTION } as const;
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: SHOW_OPTIONS });
+  const [values] = parseArguments(args, SHOW_OPTIONS);
   const found = await withClient(context, values, {}, ({ account }) => account.getAccount());
   print(context, values.json ? JSON.stringify(createAccountReport(found)) : formatAccount(found));
 }
 
 async function usage(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: MONTH_OPTIONS });
+  const [values] = parseArguments(args, MONTH_OPTIONS);
   await printUsage(context, values, (request) =>
     withClient(context, values, {}, async ({ account }) => {
       const { name, fingerprint, plan } = await account.getAccount();
@@ -75,7 +75,7 @@ async function usage(args: readonly string[], context: CommandContext): Promise<
 }
 
 async function addKey(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: ADD_OPTIONS });
+  const [values] = parseArguments(args, ADD_OPTIONS);
   const request = parseNewKey(values);
   await withClient(context, values, {}, async ({ account }) => {
     const { name } = await account.getAccount();
@@ -84,19 +84,17 @@ async function addKey(args: readonly string[], context: CommandContext): Promise
 }
 
 async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ROTATE_OPTIONS, allowPositionals: true });
-  if (positionals.length > 1) throw new UsageError(`Unexpected argument '${positionals[1]}'`);
+  const [values, fingerprint] = parseArguments(args, ROTATE_OPTIONS, "[FINGERPRINT]");
   const graceDays = parseGraceDays(values.grace);
   await withClient(context, values, {}, async ({ account }) => {
     const { name, keys } = await account.getAccount();
-    const replaces = positionals[0] ?? keys.find(({ current }) => current)?.fingerprint ?? "";
+    const replaces = fingerprint ?? keys.find(({ current }) => current)?.fingerprint ?? "";
     printCreatedKey(context, name, await account.createKey({ replaces, graceDays }), values.json);
   });
 }
 
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
-  const [fingerprint] = requirePositionals(positionals, "FINGERPRINT");
+  const [values, fingerprint] = parseArguments(args, SERVER_OPTIONS, "FINGERPRINT");
   await withClient(context, values, {}, ({ account }) => account.deleteKey({ fingerprint }));
   print(context, `Revoked the key ${fingerprint}.`);
 }

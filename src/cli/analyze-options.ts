@@ -31,7 +31,7 @@ const OPTIONS = {
 
 /** Parses the arguments of `visage analyze`. Throws UsageError. */
 export function parseAnalyzeOptions(args: readonly string[], config: Config): AnalyzeOptions {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions(args, OPTIONS);
   const { embeddings, output, resume, draw } = values;
   if (positionals.length === 0) throw new UsageError("The argument PHOTO is missing");
   const flags = (["json", "jsonl", "csv"] as const).filter((name) => values[name]);

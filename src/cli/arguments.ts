@@ -8,15 +8,43 @@ import { UsageError } from "./command.ts";
 /** The option of every command that can print JSON. */
 export const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
 
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
+/** The values of options. */
+type Values<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+
+/** The arguments by their names. */
+type Given<Names> = {
+  readonly [I in keyof Names]: Names[I] extends `[${string}]` ? string | undefined : string;
+};
+
+/**
+ * Parses options, and one argument for each name; `[NAME]` may be left out. Returns the values of the options, then the
+ * arguments. Throws UsageError.
+ */
+export function parseArguments<const O extends Options, const Names extends readonly string[]>(
+  args: readonly string[],
+  options: O,
+  ...names: Names
+): readonly [values: Values<O>, ...Given<Names>] {
+  const { values, positionals } = parseOptions(args, options);
+  const missing = names.slice(positionals.length).find((name) => !name.startsWith("["));
+  if (missing !== undefined) throw new UsageError(`The argument ${missing} is missing`);
+  const unexpected = positionals[names.length];
+  if (unexpected !== undefined) throw new UsageError(`Unexpected argument '${unexpected}'`);
+  return [values, ...(positionals as unknown as Given<Names>)];
+}
+
 /**
  * Parses options and arguments like `parseArgs` of Node. Throws UsageError with one sentence. A negative number after an
  * option is its value, so that the option's own parser can reject it.
  */
-export function parseOptions<Config extends ParseArgsConfig>(
-  config: Config,
-): ReturnType<typeof parseArgs<Config>> {
+export function parseOptions<const O extends Options>(
+  args: readonly string[],
+  options: O,
+): { readonly values: Values<O>; readonly positionals: readonly string[] } {
   try {
-    return parseArgs<Config>({ ...config, args: joinNegativeNumbers(config) });
+    return parseArgs({ args: joinNegativeNumbers(args, options), options, allowPositionals: true });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
@@ -24,7 +52,7 @@ export function parseOptions<Config extends ParseArgsConfig>(
   }
 }
 
-function joinNegativeNumbers({ args = [], options = {} }: ParseArgsConfig): string[] {
+function joinNegativeNumbers(args: readonly string[], options: Options): string[] {
   const joined: string[] = [];
   for (const arg of args) {
     const option = /^--(.+)/.exec(joined.at(-1) ?? "")?.[1];
@@ -102,16 +130,6 @@ export function parseRate(text: string, option: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || rate <= 0 || rate > Number.MAX_SAFE_INTEGER)
     throw new UsageError(`Option '--${option}' must be a positive number, not '${text}'`);
   return rate;
-}
-
-/** Returns the positional arguments. Throws UsageError unless there is exactly one for each name. */
-export function requirePositionals<Names extends readonly string[]>(
-  given: readonly string[],
-  ...names: Names
-): { readonly [I in keyof Names]: string } {
-  if (given.length > names.length) throw new UsageError(`Unexpected argument '${given[names.length]}'`);
-  if (given.length < names.length) throw new UsageError(`The argument ${names[given.length]} is missing`);
-  return given as { readonly [I in keyof Names]: string };
 }
 
 /** Parses the name of a user or plan. */

@@ -123,7 +123,7 @@ async function printHelp(args: readonly string[], { stdout }: CommandContext): P
 
 /** Handles options without a command. */
 function runWithoutCommand(args: readonly string[], { stdout }: CommandContext): void {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions(args, OPTIONS);
   if (values.version) stdout.write(`${readVersion()}\n`);
   else if (values.help || args.length === 0) stdout.write(formatHelp());
   else

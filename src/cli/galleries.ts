@@ -2,10 +2,10 @@ import type { Gallery, Person } from "../client/visage-client.ts";
 import {
   EXPIRES_HELP,
   JSON_OPTION,
+  parseArguments,
   parseExpiration,
   parseOptions,
   parseRate,
-  requirePositionals,
 } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
@@ -144,8 +144,7 @@ const SHOW_OPTIONS = { ...LIST_OPTIONS, people: { type: "boolean", default: fals
 const DELETE_OPTIONS = { ...SERVER_OPTIONS, yes: { type: "boolean", default: false } } as const;
 
 async function create(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: CREATE_OPTIONS, allowPositionals: true });
-  const [galleryId] = requirePositionals(positionals, "ID");
+  const [values, galleryId] = parseArguments(args, CREATE_OPTIONS, "ID");
   const { name: displayName, "max-distance": distance } = values;
   const maxDistance = distance === undefined ? undefined : parseRate(distance, "max-distance");
   const expiration = parseExpiration(values.expires);
@@ -156,14 +155,13 @@ async function create(args: readonly string[], context: CommandContext): Promise
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const [values] = parseArguments(args, LIST_OPTIONS);
   const found = await withClient(context, values, {}, ({ galleries }) => collect<Gallery>(galleries.list()));
   print(context, values.json ? JSON.stringify(found.map(createGalleryReport)) : formatGalleries(found));
 }
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
-  const [galleryId] = requirePositionals(positionals, "ID");
+  const [values, galleryId] = parseArguments(args, SHOW_OPTIONS, "ID");
   await withClient(context, values, {}, async ({ galleries }) => {
     if (!values.people) return printGallery(context, await galleries.get(galleryId), values.json);
     const people = await collect<Person>(galleries.listPeople(galleryId));
@@ -172,18 +170,13 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
 }
 
 async function setAlias(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
-  const [galleryId, alias = ""] = requirePositionals(
-    positionals.length === 1 ? [...positionals, ""] : positionals,
-    "ID",
-    "ALIAS",
-  );
+  const [values, galleryId, alias = ""] = parseArguments(args, SERVER_OPTIONS, "ID", "[ALIAS]");
   await withClient(context, values, {}, ({ galleries }) => galleries.update(galleryId, { alias }));
   print(context, alias ? `${alias} is an alias of ${galleryId}.` : `${galleryId} has no alias.`);
 }
 
 async function deleteGallery(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({ args, options: DELETE_OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions(args, DELETE_OPTIONS);
   const [galleryId, ...personIds] = positionals;
   if (galleryId === undefined) throw new UsageError("The argument ID is missing");
   if (!values.yes && !context.stdin.isTTY)

@@ -1,6 +1,6 @@
 import type { Galleries, Person } from "../client/visage-client.ts";
 import { readConfig } from "../config.ts";
-import { EXPIRES_HELP, parseExpiration, parseOptions, requirePositionals } from "./arguments.ts";
+import { EXPIRES_HELP, parseArguments, parseExpiration } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
 import { FolderEnrolment, type FolderEnrolmentOptions, readFaceIds } from "./folder-enrolment.ts";
@@ -57,8 +57,7 @@ const OPTIONS = {
 
 /** Enrols the people of a folder. Returns the exit code. */
 export async function enrol(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const [galleryId, folder] = requirePositionals(positionals, "ID", "FOLDER");
+  const [values, galleryId, folder] = parseArguments(args, OPTIONS, "ID", "FOLDER");
   const expiration = parseExpiration(values.expires);
   const config = readConfig(context.env);
   const search = { formats: config.imageFormats };

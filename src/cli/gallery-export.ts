@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import type { Galleries } from "../client/visage-client.ts";
-import { parseOptions, requirePositionals } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { type CommandContext, UsageError } from "./command.ts";
 import { formatFace } from "./gallery-lines.ts";
 import { checkOutput, writePrivateFile } from "./private-file.ts";
@@ -26,8 +26,7 @@ const OPTIONS = {
 
 /** Exports a gallery. */
 export async function exportGallery(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const [galleryId] = requirePositionals(positionals, "ID");
+  const [values, galleryId] = parseArguments(args, OPTIONS, "ID");
   const { output, force } = values;
   if (force && output === undefined) throw new UsageError("Option '--force' requires '--output'");
   if (output !== undefined) await checkOutput(output, force);

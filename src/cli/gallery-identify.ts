@@ -61,7 +61,7 @@ type IdentifiedPhoto =
 
 /** Identifies the faces in photos. Returns the exit code. */
 export async function identify(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions(args, OPTIONS);
   const [galleryId, ...photos] = positionals;
   if (galleryId === undefined) throw new UsageError("The argument ID is missing");
   if (photos.length === 0) throw new UsageError("The argument PHOTO is missing");

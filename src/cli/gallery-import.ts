@@ -1,5 +1,5 @@
 import { type Expiration, type NewGalleryFace, VisageError } from "../client/visage-client.ts";
-import { EXPIRES_HELP, parseExpiration, parseOptions, requirePositionals } from "./arguments.ts";
+import { EXPIRES_HELP, parseArguments, parseExpiration } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
 import { formatCount } from "./format.ts";
 import { parseFace, readFaceLines } from "./gallery-lines.ts";
@@ -24,9 +24,8 @@ const OPTIONS = { ...SERVER_OPTIONS, expires: { type: "string" } } as const;
 
 /** Imports faces. */
 export async function importFaces(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const [values, galleryId, file] = parseArguments(args, OPTIONS, "ID", "FILE");
   const expiration = values.expires === undefined ? undefined : parseExpiration(values.expires);
-  const [galleryId, file] = requirePositionals(positionals, "ID", "FILE");
   const signal = context.interruptSignal();
   /** The numbers of the lines that have been read and are not imported yet. */
   let lines: number[] = [];

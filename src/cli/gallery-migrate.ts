@@ -1,6 +1,6 @@
 import { type Galleries, type VisageClient, VisageError } from "../client/visage-client.ts";
 import { type Config, readConfig } from "../config.ts";
-import { parseOptions, requirePositionals } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
 import { readFaceIds } from "./folder-enrolment.ts";
 import { formatCount } from "./format.ts";
@@ -42,8 +42,7 @@ const SUFFIX = "~next";
 
 /** Migrates a gallery to the model of the service. Returns the exit code. */
 export async function migrate(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const [id, folder] = requirePositionals(positionals, "ID", "FOLDER");
+  const [values, id, folder] = parseArguments(args, OPTIONS, "ID", "FOLDER");
   const config = readConfig(context.env);
   const { folders } = await readPeopleFolder(folder, { formats: config.imageFormats });
   const signal = context.interruptSignal();

@@ -1,5 +1,5 @@
 import type { ExportedPerson } from "../client/visage-client.ts";
-import { JSON_OPTION, parseOptions, requirePositionals } from "./arguments.ts";
+import { JSON_OPTION, parseArguments } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { formatCount, formatTable, replaceControlCharacters } from "./format.ts";
@@ -51,8 +51,7 @@ export function person(args: readonly string[], context: CommandContext): Promis
 }
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
-  const [personId] = requirePositionals(positionals, "PERSON");
+  const [values, personId] = parseArguments(args, SHOW_OPTIONS, "PERSON");
   const found = await withClient(context, values, {}, ({ galleries }) =>
     galleries.exportPerson(values.gallery, personId),
   );
@@ -64,8 +63,7 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
 }
 
 async function exportPerson(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: EXPORT_OPTIONS, allowPositionals: true });
-  const [personId] = requirePositionals(positionals, "PERSON");
+  const [values, personId] = parseArguments(args, EXPORT_OPTIONS, "PERSON");
   const { output, force } = values;
   if (output !== undefined) await checkOutput(output, force);
   const found = await withClient(context, values, {}, ({ galleries }) =>
@@ -78,8 +76,7 @@ async function exportPerson(args: readonly string[], context: CommandContext): P
 }
 
 async function deletePerson(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: DELETE_OPTIONS, allowPositionals: true });
-  const [personId] = requirePositionals(positionals, "PERSON");
+  const [values, personId] = parseArguments(args, DELETE_OPTIONS, "PERSON");
   const { gallery, receipt: file, force, yes } = values;
   if (!yes && !context.stdin.isTTY) throw new UsageError("Option '--yes' is required without a terminal");
   if (file !== undefined) await checkOutput(file, force);

@@ -8,7 +8,7 @@ import {
   openAnalyzer,
 } from "../core/index.ts";
 import { roundBox } from "./analysis-report.ts";
-import { parseOptions, requirePositionals } from "./arguments.ts";
+import { JSON_OPTION, parseArguments } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
 import { replaceControlCharacters } from "./format.ts";
 import { ANALYZER_HELP, analyzerOptions, fileErrorReason, readPhoto } from "./photo-file.ts";
@@ -41,12 +41,7 @@ interface ComparedPhoto {
 
 /** Compares two photos. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({
-    args,
-    options: { json: { type: "boolean", default: false } },
-    allowPositionals: true,
-  });
-  const files = requirePositionals(positionals, "PHOTO", "PHOTO");
+  const [values, ...files] = parseArguments(args, JSON_OPTION, "PHOTO", "PHOTO");
   const config = readConfig(context.env);
   // Read both first: a missing file is found before the networks are loaded.
   const photos = await Promise.all(files.map((file) => naming(file, () => readPhoto(file, config))));

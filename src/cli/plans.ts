@@ -12,12 +12,11 @@ import {
 import { ADMIN_HELP, ADMIN_OPTIONS, type Administration, administrate } from "./account-command.ts";
 import {
   JSON_OPTION,
+  parseArguments,
   parseCount,
   parseName,
-  parseOptions,
   parsePermissions,
   parseRate,
-  requirePositionals,
 } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
@@ -74,18 +73,14 @@ const SET_OPTIONS = {
 } as const;
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const [values] = parseArguments(args, LIST_OPTIONS);
   const plans = await administrate(context, values, listPlans);
   print(context, values.json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
 }
 
 async function set(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({
-    args,
-    options: { ...LIMIT_OPTIONS, ...SET_OPTIONS },
-    allowPositionals: true,
-  });
-  const name = parseName(requirePositionals(positionals, "NAME")[0]);
+  const [values, nameText] = parseArguments(args, { ...LIMIT_OPTIONS, ...SET_OPTIONS }, "NAME");
+  const name = parseName(nameText);
   const limits = parseLimits(values);
   const off = values.off === undefined ? [] : parseOff(values.off);
   const plan = await administrate(context, values, async (administration) => {
@@ -103,8 +98,7 @@ async function set(args: readonly string[], context: CommandContext): Promise<vo
 }
 
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
-  const [name] = requirePositionals(positionals, "NAME");
+  const [values, name] = parseArguments(args, ADMIN_OPTIONS, "NAME");
   await administrate(context, values, ({ admin }) => admin.deletePlan({ name }));
   print(context, `Removed the plan ${name}.`);
 }

@@ -7,7 +7,7 @@ import { isLoopback } from "../http/loopback.ts";
 import { type RunningService, startService } from "../main.ts";
 import { openLog } from "../monitoring.ts";
 import { PACKAGE_ROOT } from "../package-root.ts";
-import { parseOptions } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES } from "./command.ts";
 import { runUntilStopped } from "./service-lifecycle.ts";
 
@@ -38,7 +38,7 @@ const ADD_USER = "Add a user to call it:\n\n  visage users add --name NAME\n";
 
 /** Starts the service, prints its address and stops it on a signal. */
 export async function run(args: readonly string[], { env, stdout }: CommandContext): Promise<number> {
-  parseOptions({ args, options: {} });
+  parseArguments(args, {});
   const config = readConfig(env);
   setFlagsFromString(HEAP_GROWTH);
   const log = openLog(config);

@@ -9,7 +9,7 @@ import {
   rewrapDataKeys,
 } from "../galleries/template-encryption.ts";
 import { openConfiguredDatabase } from "./account-command.ts";
-import { JSON_OPTION, parseOptions } from "./arguments.ts";
+import { JSON_OPTION, parseArguments } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand } from "./command.ts";
 import { formatCount } from "./format.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -41,7 +41,7 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
 }
 
 async function status(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: JSON_OPTION });
+  const [values] = parseArguments(args, JSON_OPTION);
   await withTemplates(context, async (database, keys) => {
     const { plain, encrypted, dataKeys } = await readTemplateStatus(database);
     const masterKeys = [...dataKeys].map(([fingerprint, users]) => ({
@@ -65,7 +65,7 @@ function stateOf(fingerprint: string, { first, all }: MasterKeys): string {
 }
 
 async function encrypt(args: readonly string[], context: CommandContext): Promise<void> {
-  parseOptions({ args, options: {} });
+  parseArguments(args, {});
   await withTemplates(context, async (database, keys) => {
     const { first } = keys;
     if (!first) throw new Error('VISAGE_TEMPLATE_KEY must be set, and not start with "plain"');
@@ -79,7 +79,7 @@ async function encrypt(args: readonly string[], context: CommandContext): Promis
 }
 
 async function decrypt(args: readonly string[], context: CommandContext): Promise<void> {
-  parseOptions({ args, options: {} });
+  parseArguments(args, {});
   await withTemplates(context, async (database, keys) => {
     if (keys.first || keys.all.size === 0)
       throw new Error('VISAGE_TEMPLATE_KEY must be set, and start with "plain"');

@@ -2,7 +2,7 @@ import type { GetUsageRequest, Plan, UsageCount } from "../../gen/ts/visage/v1/a
 import { SUCCESS_OUTCOME } from "../accounts/account-store.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import { ADMIN_HELP, ADMIN_OPTIONS, administrate, getPlan, withUser } from "./account-command.ts";
-import { JSON_OPTION, parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
+import { JSON_OPTION, parseArguments, parseMonth } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, UsageError } from "./command.ts";
 import { formatQuota, formatTable } from "./format.ts";
 import { reportLimit } from "./plans.ts";
@@ -55,8 +55,7 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Prints the usage of a month. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
+  const [values, text] = parseArguments(args, OPTIONS, "[USER]");
   if (text === undefined && values["by-key"]) throw new UsageError("Option '--by-key' needs a user");
   await printUsage(context, values, async (request) => {
     if (text === undefined) return administrate(context, values, ({ admin }) => admin.sumUsage(request));

@@ -3,14 +3,7 @@ import type { CreateKeyResponse, Key } from "../../gen/ts/visage/v1/account_pb.t
 import { fingerprintOf, hashKey } from "../accounts/key.ts";
 import { GRACE_DAYS, MAX_KEY_GALLERIES } from "../accounts/user-keys.ts";
 import { ADMIN_OPTIONS, withUser } from "./account-command.ts";
-import {
-  JSON_OPTION,
-  parseCount,
-  parseName,
-  parseOptions,
-  parsePermissions,
-  requirePositionals,
-} from "./arguments.ts";
+import { JSON_OPTION, parseArguments, parseCount, parseName, parsePermissions } from "./arguments.ts";
 import { type CommandContext, print, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
 import { isoTime } from "./user-report.ts";
@@ -59,8 +52,7 @@ const COLUMNS = ["fingerprint", "name", "scopes", "galleries", "created", "expir
 
 /** Prints the keys of a user. */
 export async function keys(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: KEYS_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, KEYS_OPTIONS, "USER");
   const found = await withUser(context, values, text, async ({ keys }) => keys);
   if (values.json) print(context, JSON.stringify(found.map(createKeyReport)));
   else print(context, found.length > 0 ? formatKeys(found) : "The user has no keys.");
@@ -68,8 +60,7 @@ export async function keys(args: readonly string[], context: CommandContext): Pr
 
 /** Adds a key. */
 export async function addKey(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADD_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, ADD_OPTIONS, "USER");
   const request = parseNewKey(values);
   await withUser(context, values, text, async ({ admin, user: { userId, name } }) =>
     printCreatedKey(context, name, await admin.createUserKey({ ...request, user: userId }), values.json),
@@ -78,9 +69,7 @@ export async function addKey(args: readonly string[], context: CommandContext): 
 
 /** Replaces a key and lets it expire. */
 export async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ROTATE_OPTIONS, allowPositionals: true });
-  const [text, fingerprint] = [requirePositionals(positionals.slice(0, 1), "USER")[0], positionals[1]];
-  if (positionals.length > 2) throw new UsageError(`Unexpected argument '${positionals[2]}'`);
+  const [values, text, fingerprint] = parseArguments(args, ROTATE_OPTIONS, "USER", "[FINGERPRINT]");
   const graceDays = parseGraceDays(values.grace);
   await withUser(context, values, text, async ({ admin, user: { userId: user, name }, keys }) => {
     if (fingerprint === undefined && keys.length > 1)
@@ -96,8 +85,7 @@ export async function rotate(args: readonly string[], context: CommandContext): 
 
 /** Removes a key. */
 export async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
-  const [text, keyText] = requirePositionals(positionals, "USER", "FINGERPRINT");
+  const [values, text, keyText] = parseArguments(args, ADMIN_OPTIONS, "USER", "FINGERPRINT");
   await withUser(context, values, text, async ({ admin, user: { userId, name }, keys }) => {
     // The key itself is accepted, too. The message does not repeat it.
     const accepted = [keyText, fingerprintOf(hashKey(keyText))];

@@ -18,14 +18,7 @@ import {
   type UserAdministration,
   withUser,
 } from "./account-command.ts";
-import {
-  JSON_OPTION,
-  parseCount,
-  parseDate,
-  parseName,
-  parseOptions,
-  requirePositionals,
-} from "./arguments.ts";
+import { JSON_OPTION, parseArguments, parseCount, parseDate, parseName } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { formatQuota } from "./format.ts";
@@ -135,7 +128,7 @@ const RENEW_OPTIONS = { ...ADMIN_OPTIONS, until: { type: "string" }, days: { typ
 const REMOVE_OPTIONS = { ...ADMIN_OPTIONS, yes: { type: "boolean", default: false } } as const;
 
 async function add(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: ADD_OPTIONS });
+  const [values] = parseArguments(args, ADD_OPTIONS);
   const { name, plan, key: givenKey, start, end, init, json, "certificate-subject": subject } = values;
   if (name === undefined) throw new UsageError("Option '--name' is required");
   if (givenKey !== undefined && !isKey(givenKey))
@@ -162,7 +155,7 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const [values] = parseArguments(args, LIST_OPTIONS);
   const users = await administrate(context, values, listUsers);
   if (values.json) print(context, JSON.stringify(users.map(createUserReport)));
   else print(context, users.length > 0 ? formatUsers(users) : "There are no users.");
@@ -180,8 +173,7 @@ async function listUsers({ admin }: Administration): Promise<User[]> {
 }
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, SHOW_OPTIONS, "USER");
   const { output, force } = values;
   if (output !== undefined && !values.export) throw new UsageError("Option '--output' requires '--export'");
   if (force && output === undefined) throw new UsageError("Option '--force' requires '--output'");
@@ -200,14 +192,12 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
 }
 
 async function setPlan(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
-  const [text, plan] = requirePositionals(positionals, "USER", "PLAN");
+  const [values, text, plan] = parseArguments(args, ADMIN_OPTIONS, "USER", "PLAN");
   await updateUser(context, values, text, { plan });
 }
 
 async function renew(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: RENEW_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, RENEW_OPTIONS, "USER");
   const { until, days } = values;
   if ((until === undefined) === (days === undefined))
     throw new UsageError("Either '--until' or '--days' is required");
@@ -217,21 +207,18 @@ async function renew(args: readonly string[], context: CommandContext): Promise<
 }
 
 async function setEnabled(args: readonly string[], context: CommandContext, enabled: boolean): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, ADMIN_OPTIONS, "USER");
   await updateUser(context, values, text, { enabled });
 }
 
 async function setCertificate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
-  const [text, subject] = requirePositionals(positionals, "USER", "NAME");
+  const [values, text, subject] = parseArguments(args, ADMIN_OPTIONS, "USER", "NAME");
   const certificateSubject = subject === "none" ? "" : parseName(subject);
   await updateUser(context, values, text, { certificateSubject });
 }
 
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: REMOVE_OPTIONS, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
+  const [values, text] = parseArguments(args, REMOVE_OPTIONS, "USER");
   const onErasureDelay = (cause: unknown) =>
     context.stderr.write(
       `The faces of the user are deleted, but not yet erased from the file (${(cause as Error).message}) Waiting. If you stop this command, the next start of the service erases them.\n`,

@@ -15,13 +15,14 @@ export interface AuditDetails {
 export interface AuditLine extends AuditDetails {
   readonly phase: "start" | "end";
   readonly operation: string;
-  readonly source: string | undefined;
+  /** What made the change, if not a request. */
+  readonly source?: string | undefined;
   readonly user: string;
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
   readonly key_name?: string | undefined;
-  readonly address: string | undefined;
-  readonly request_id: string | undefined;
-  readonly trace_id: string | undefined;
+  readonly address?: string | undefined;
+  readonly request_id?: string | undefined;
+  readonly trace_id?: string | undefined;
   readonly outcome?: string | undefined;
 }
 

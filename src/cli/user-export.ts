@@ -66,10 +66,6 @@ async function auditUserExport(user: User, config: Config, context: CommandConte
     operation: "ExportUser",
     source: COMMAND_LINE,
     user: "admin",
-    key: undefined,
-    address: undefined,
-    request_id: undefined,
-    trace_id: undefined,
     target_user: user.fingerprint,
   } as const;
   await trail.write(formatAuditLine(line)).finally(() => trail.close());

@@ -12,10 +12,6 @@ export function auditTrialUser(trail: AuditTrail): TrialUserOptions["runAudited"
       operation: "CreateUser",
       source: "service start",
       user: "admin",
-      key: undefined,
-      address: undefined,
-      request_id: undefined,
-      trace_id: undefined,
       target_user: fingerprint,
       plan,
     };

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdminAuthenticator } from "../accounts/admin-authenticator.ts";
-import type { Caller, LimitStatus, Rejection, RejectionKind } from "../accounts/admission-result.ts";
+import {
+  type Caller,
+  createUncountedCaller,
+  type LimitStatus,
+  type Rejection,
+  type RejectionKind,
+} from "../accounts/admission-result.ts";
 import type { Authenticator, AuthRequest } from "../accounts/authenticator.ts";
 import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -43,16 +49,7 @@ export interface Admission {
 const REJECTION_DELAY_MS = 1_000;
 
 /** The operator, who has no account. */
-const ADMIN: Caller = {
-  userId: "",
-  fingerprint: "admin",
-  plan: {},
-  rights: {},
-  keyHashes: [],
-  limits: undefined,
-  finish: () => {},
-  release: () => {},
-};
+const ADMIN = createUncountedCaller("", "admin");
 
 /** The kinds of rejection that always end soon. */
 const SHORT_REJECTIONS: readonly RejectionKind[] = ["tooManyRequests", "accountsUnavailable"];

@@ -4,6 +4,7 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { createUncountedCaller } from "../accounts/admission-result.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
 import type { Permission } from "../permissions.ts";
 import { isSwitchedOff } from "../service/method-permissions.ts";
@@ -41,19 +42,7 @@ const PROBES_TIMEOUT_MS = 500;
 
 /** Admits every request and counts no usage. */
 const WARM_UP_AUTHENTICATOR: Authenticator = {
-  admit: async () => ({
-    admitted: true,
-    caller: {
-      userId: NAME,
-      fingerprint: NAME,
-      plan: {},
-      rights: {},
-      keyHashes: [],
-      limits: undefined,
-      finish: () => {},
-      release: () => {},
-    },
-  }),
+  admit: async () => ({ admitted: true, caller: createUncountedCaller(NAME, NAME) }),
   accountsAvailable: true,
   close: async () => {},
 };

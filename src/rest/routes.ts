@@ -36,11 +36,6 @@ export function readStreamRoute(method: DescMethod): { readonly verb: string; re
   return readRule(method, getOption(method, http));
 }
 
-/** Reads the path of a method from its google.api.http rule. */
-export function readPath(method: DescMethod): string {
-  return readStreamRoute(method).path;
-}
-
 function readMethodRoutes(method: DescMethodUnary): Route[] {
   if (!hasOption(method, http)) throw ruleError(method, "has no http rule");
   const rule = getOption(method, http);

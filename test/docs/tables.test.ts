@@ -15,7 +15,7 @@ import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from 
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PERMISSION_NAMES, PERMISSIONS } from "../../src/permissions.ts";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { COMPARE_DEPRECATION } from "../../src/service/face-service.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
@@ -171,7 +171,10 @@ function expandRange(text: string): string[] {
 test("docs/typed-api.md lists the operations with their paths", () => {
   const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Which API"), 1);
   const listed = rows.map(([operation, path]) => [operation, path!.split(",")[0]]);
-  const expected = FaceAnalysisService.methods.map((method) => [method.name, `POST ${readPath(method)}`]);
+  const expected = FaceAnalysisService.methods.map((method) => [
+    method.name,
+    `POST ${readStreamRoute(method).path}`,
+  ]);
   expect(listed.toSorted()).toEqual(expected.toSorted());
 });
 

@@ -16,7 +16,7 @@ import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts"
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { createPathMatcher, readPath, readRoutes } from "../../src/rest/routes.ts";
+import { createPathMatcher, readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 
@@ -104,6 +104,6 @@ describe("routes", () => {
       "/v1/images:analyze",
       "/v1/faces:compare",
     ]);
-    expect(readPath(FaceAnalysisService.method.analyzeImages)).toBe("/v1/images:analyzeStream");
+    expect(readStreamRoute(FaceAnalysisService.method.analyzeImages).path).toBe("/v1/images:analyzeStream");
   });
 });

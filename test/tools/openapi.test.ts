@@ -6,7 +6,7 @@ import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import { ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import { createDocument } from "../../tools/openapi/document.ts";
 import { documentMetadata } from "../../tools/openapi/document-metadata.ts";
@@ -72,7 +72,7 @@ describe("the OpenAPI document", () => {
 
   test("describes a line of the stream, and the errors before the first line", () => {
     const { requestBody, responses } =
-      document.paths[readPath(FaceAnalysisService.method.analyzeImages)]!.post;
+      document.paths[readStreamRoute(FaceAnalysisService.method.analyzeImages).path]!.post;
     expect(requestBody.content).toMatchObject({
       "application/x-ndjson": {
         schema: { type: "string", format: "binary" },

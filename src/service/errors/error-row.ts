@@ -87,22 +87,12 @@ export const GALLERY_OPERATIONS = [
 ] as const;
 
 /** The operations that leave lines in the audit trail. */
-export const AUDITED_OPERATIONS = [
+export const AUDITED_OPERATIONS: readonly Operation[] = [
   "createGallery",
-  "updateGallery",
-  "deleteGallery",
-  "replaceGallery",
-  "enrolFace",
-  "updatePerson",
-  "deletePerson",
-  "deleteFace",
-  "identifyFaces",
-  "exportGallery",
-  "exportPerson",
-  "importFaces",
+  ...GALLERY_OPERATIONS.filter((name) => !["getGallery", "getPerson", "listPeople"].includes(name)),
   "AccountService",
   "AdminService",
-] as const;
+];
 
 /** Texts of the first generation. */
 export const MISSING_DETAILS = "Please provide all necessary details";

@@ -4,6 +4,7 @@ import type { Networks } from "./networks.ts";
 import type { PartialAnalyzer } from "./parts.ts";
 import type { Analyzer, AnalyzerOptions } from "./types.ts";
 
+export { AGE_RANGES, type AgeRange } from "./age-ranges.ts";
 export { FaceError, type FaceErrorKind } from "./errors.ts";
 export {
   DEFAULT_BATCH_SIZE,
@@ -30,6 +31,7 @@ export {
 } from "./models.ts";
 export { analyzeInParts, type PartialAnalysis, type PartialAnalyzer } from "./parts.ts";
 export { POPULATIONS, type Population } from "./populations.ts";
+export type { Attributes } from "./steps/attributes.ts";
 export type { Target } from "./steps/choose.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
 export { EMBEDDING_NORM, EMBEDDING_SIZE, type Embedding } from "./steps/embed.ts";
@@ -46,7 +48,7 @@ export {
 export { checkBoxCount, MAX_FACES, type Selection } from "./steps/selection.ts";
 export { createSyntheticFace } from "./synthetic-face.ts";
 export type * from "./types.ts";
-export { AGE_RANGES, attributesOf, poseOf, qualityFrom } from "./types.ts";
+export { attributesOf, poseOf, qualityFrom } from "./types.ts";
 
 // What follows imports late: a process that leaves the work to a worker pool should not load native code.
 

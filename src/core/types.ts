@@ -2,6 +2,7 @@ import type { Box, Pixels, Point } from "./geometry.ts";
 import type { ImageLimits } from "./image/limits.ts";
 import type { NetworkOptions } from "./networks.ts";
 import type { Population } from "./populations.ts";
+import type { Attributes } from "./steps/attributes.ts";
 import type { Embedding } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
 import type { Quality } from "./steps/quality.ts";
@@ -57,25 +58,10 @@ export interface AnalyzeOptions extends CallOptions {
   readonly landmarks?: boolean | undefined;
   /** Also measures each face's quality. It needs the mesh, so `landmarks` must not be false. */
   readonly quality?: boolean | undefined;
-  /** `false` skips the attribute network; the faces then have no age and gender. */
+  /** `false` skips the attribute network; the faces then have no attributes. */
   readonly attributes?: boolean | undefined;
   /** Measures only this many of the detected faces, the most prominent ones. Faces in boxes are all measured. */
   readonly maxFaces?: number | undefined;
-}
-
-/** The age ranges of the API, youngest first. */
-export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
-
-export type AgeRange = (typeof AGE_RANGES)[number];
-
-/** Apparent age and gender as annotators would label them, not a person's actual age and gender. */
-export interface Attributes {
-  readonly age: AgeRange;
-  /** Probability of the age range, 0 to 1; at least 0.2, since it is the most likely of five. */
-  readonly ageConfidence: number;
-  readonly gender: "male" | "female";
-  /** 0.501 to 1. */
-  readonly genderConfidence: number;
 }
 
 /** The measurements that every operation reports for a face. Coordinates are in pixels of the upright image as sent. */
@@ -108,11 +94,10 @@ export interface Face extends FaceBasics, Partial<Attributes> {
   readonly embedding?: Embedding;
 }
 
-/** Returns the attributes of a face. Throws if it was analysed without. */
-export function attributesOf({ age, ageConfidence, gender, genderConfidence }: Face): Attributes {
-  if (age === undefined || ageConfidence === undefined || !gender || genderConfidence === undefined)
-    throw new TypeError("The face was analysed without attributes.");
-  return { age, ageConfidence, gender, genderConfidence };
+/** Returns a face that has attributes: all or none, because they come from one network. Throws if it has none. */
+export function attributesOf(face: Face): Face & Attributes {
+  if (face.age === undefined) throw new TypeError("The face was analysed without attributes.");
+  return face as Face & Attributes;
 }
 
 /** Returns the pose of a face. Throws if it was analysed without. */

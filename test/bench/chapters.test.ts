@@ -11,6 +11,7 @@ import { missesAfterDiscarding } from "../../bench/accuracy/quality.ts";
 import { opencvChapter } from "../../bench/speed/opencv.ts";
 import type { AgeRange } from "../../src/core/index.ts";
 import { everyNth } from "../../tools/support/every-nth.ts";
+import { ATTRIBUTES } from "../support/face.ts";
 
 test("the worst angle counts, and faces that are not found have no distance", () => {
   const { figures } = anglesChapter([
@@ -84,7 +85,7 @@ test("the confusion of ages counts faces by label and answer, without those that
   const portrait = (age: AgeRange, answer?: AgeRange) => ({
     ...{ file: "", age, gender: "male" as const },
     ...(answer && {
-      predicted: { age: answer, ageConfidence: 0.6, gender: "male" as const, genderConfidence: 0.9 },
+      predicted: { ...ATTRIBUTES, age: answer },
     }),
   });
   const { body } = attributesChapter([

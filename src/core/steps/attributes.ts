@@ -1,10 +1,20 @@
+import { AGE_RANGES, type AgeRange } from "../age-ranges.ts";
 import { crop } from "../crop/crop.ts";
 import { cropTransform, type Pixels, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { type Population, plausiblePopulations } from "../populations.ts";
-import { AGE_RANGES, type Attributes } from "../types.ts";
 import { alignmentTransform, rollOf, TEMPLATE_SIDE } from "./align.ts";
 import type { FivePoints } from "./detect.ts";
+
+/** How a face appears: age and gender as annotators would label them, not a person's actual age and gender. */
+export interface Attributes {
+  readonly age: AgeRange;
+  /** Probability of the age range, 0 to 1; at least 0.2, since it is the most likely of five. */
+  readonly ageConfidence: number;
+  readonly gender: "male" | "female";
+  /** 0.501 to 1. */
+  readonly genderConfidence: number;
+}
 
 /** Side of the network's input in pixels. */
 const SIDE = 80;
@@ -24,7 +34,7 @@ interface EstimatedAttributes extends Attributes {
   readonly populations: readonly Population[];
 }
 
-/** Estimates age range and gender of each face. */
+/** Estimates the attributes of each face. */
 export async function estimateAttributes(
   network: Network,
   image: Pixels,

@@ -2,10 +2,10 @@ import {
   type AnalyzeImageResponse,
   type Face as FaceMessage,
   Feature,
-  Gender,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Config } from "../config.ts";
-import type { AgeRange, Analysis, Face } from "../core/index.ts";
+import type { Analysis, Face } from "../core/index.ts";
+import { attributesFromMessages } from "../service/attribute-messages.ts";
 import { AnalysisStream, type AnalysisStreamOptions } from "./analysis-stream.ts";
 import { drawPhoto, type PhotoAnalyzer } from "./photo-analyzer.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
@@ -46,13 +46,13 @@ export function createRemoteAnalyzer(config: Config, options: RemoteAnalyzerOpti
 }
 
 /** Converts the response of the service to a result of the core. Its numbers have single precision. */
-export function analysisFromResponse({ imageSize, faces, facesFound }: AnalyzeImageResponse): Analysis {
+function analysisFromResponse({ imageSize, faces, facesFound }: AnalyzeImageResponse): Analysis {
   const { width = 0, height = 0 } = imageSize ?? {};
   return { width, height, facesFound, faces: faces.map(faceFromMessage) };
 }
 
 function faceFromMessage(face: FaceMessage): Face {
-  const { detectionScore, presence, prominence, pose, landmarks, quality, age, gender, embedding } = face;
+  const { detectionScore, presence, prominence, pose, landmarks, quality, embedding } = face;
   const { x1 = 0, y1 = 0, x2 = 0, y2 = 0 } = face.box ?? {};
   return {
     box: { x1, y1, x2, y2 },
@@ -62,11 +62,7 @@ function faceFromMessage(face: FaceMessage): Face {
     ...(pose && { pose: { yawDegrees: pose.yaw, pitchDegrees: pose.pitch, rollDegrees: pose.roll } }),
     light: quality?.brightness ?? 0,
     landmarks: landmarks.map(({ x, y }) => ({ x, y })),
-    ...(age && { age: `${age.minYears}-${age.maxYears}` as AgeRange, ageConfidence: age.confidence }),
-    ...(gender && {
-      gender: gender.value === Gender.FEMALE ? ("female" as const) : ("male" as const),
-      genderConfidence: gender.confidence,
-    }),
+    ...attributesFromMessages(face),
     ...(embedding && { embedding: Float32Array.from(embedding.values) }),
   };
 }

@@ -3,13 +3,10 @@
 // Numbers are rounded to single precision here, so that they are the same in JSON as in Protobuf.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
-  AgeRange,
-  type AgeSchema,
   type AnalyzeImageResponseSchema,
   type BoundingBoxSchema,
   type FaceSchema,
   Feature,
-  Gender,
   type Point as PointMessage,
   PointSchema,
   Population,
@@ -20,10 +17,8 @@ import {
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import {
   type Analysis,
-  type Attributes,
   attributesOf,
   type Box,
-  type AgeRange as CoreAgeRange,
   type QualityComponent as CoreComponent,
   type Population as CorePopulation,
   type Face,
@@ -35,21 +30,9 @@ import {
   poseOf,
   qualityFrom,
 } from "../core/index.ts";
+import { messagesFromAttributes } from "./attribute-messages.ts";
 import { sizeFromBox } from "./face-messages.ts";
 import { wholeValue } from "./quality.ts";
-
-const AGE_RANGES: Readonly<Record<CoreAgeRange, AgeRange>> = {
-  "0-10": AgeRange.FROM_0_TO_10,
-  "10-20": AgeRange.FROM_10_TO_20,
-  "20-40": AgeRange.FROM_20_TO_40,
-  "40-60": AgeRange.FROM_40_TO_60,
-  "60-100": AgeRange.FROM_60_TO_100,
-};
-
-const GENDERS: Readonly<Record<Attributes["gender"], Gender>> = {
-  female: Gender.FEMALE,
-  male: Gender.MALE,
-};
 
 /** The messages' names of populations. */
 export const POPULATIONS: Readonly<Record<CorePopulation, Population>> = {
@@ -164,22 +147,5 @@ function qualityOf(face: FaceBasics): MessageInitShape<typeof QualitySchema> {
       value: wholeValue(one),
       measure: Math.fround(one.measure),
     })),
-  };
-}
-
-function messagesFromAttributes({ age, ageConfidence, gender, genderConfidence }: Attributes) {
-  return {
-    age: messageFromAge(age, ageConfidence),
-    gender: { value: GENDERS[gender], confidence: Math.fround(genderConfidence) },
-  };
-}
-
-function messageFromAge(age: CoreAgeRange, confidence: number): MessageInitShape<typeof AgeSchema> {
-  const [minYears, maxYears] = age.split("-").map(Number);
-  return {
-    range: AGE_RANGES[age],
-    minYears: minYears!,
-    maxYears: maxYears!,
-    confidence: Math.fround(confidence),
   };
 }

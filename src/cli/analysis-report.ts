@@ -1,5 +1,6 @@
-import { type Analysis, attributesOf, type Box, type Face, type Point, poseOf } from "../core/index.ts";
-import { formatPercent, formatTable, replaceControlCharacters } from "./format.ts";
+import type { Analysis, Face, Point } from "../core/index.ts";
+import { roundBox, TABLE_COLUMNS, TEXT_COLUMNS, tableRow } from "./face-columns.ts";
+import { formatTable, replaceControlCharacters } from "./format.ts";
 
 /** The JSON entry of a photo. */
 export interface AnalysisReport {
@@ -16,14 +17,11 @@ interface FaceReport extends Omit<Face, "embedding" | "populations"> {
   readonly embedding?: readonly number[];
 }
 
-const COLUMNS = ["#", "rectangle", "score", "age", "gender", "yaw", "pitch", "roll", "light"];
-const TEXT_COLUMNS = ["rectangle", "age", "gender"];
-
 /** Formats an analysis as a heading and a table with a row for each face. */
 export function formatAnalysis(file: string, { width, height, faces }: Analysis): string {
   const heading = `${replaceControlCharacters(file)}  ${width} x ${height}`;
   if (faces.length === 0) return `${heading}  no face found`;
-  const lines = formatTable(COLUMNS, faces.map(formatRow), TEXT_COLUMNS);
+  const lines = formatTable(TABLE_COLUMNS, faces.map(tableRow), TEXT_COLUMNS);
   const count = faces.length === 1 ? "1 face" : `${faces.length} faces`;
   return [`${heading}  ${count}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
@@ -37,24 +35,6 @@ export function createReport(
   return { file, width, height, model, faces: faces.map(createFaceReport) };
 }
 
-function formatRow(face: Face, index: number): string[] {
-  const { score, light } = face;
-  const pose = poseOf(face);
-  const { age, gender, genderConfidence } = attributesOf(face);
-  const { x1, y1, x2, y2 } = roundBox(face.box);
-  return [
-    `${index + 1}`,
-    `${x1},${y1},${x2},${y2}`,
-    score === undefined ? "" : score.toFixed(2),
-    age,
-    `${gender} ${formatPercent(genderConfidence)}`,
-    `${Math.round(pose.yawDegrees)}`,
-    `${Math.round(pose.pitchDegrees)}`,
-    `${Math.round(pose.rollDegrees)}`,
-    `${Math.round(light)}`,
-  ];
-}
-
 function createFaceReport({ box, landmarks, embedding, populations, ...face }: Face): FaceReport {
   return {
     box: roundBox(box),
@@ -62,11 +42,6 @@ function createFaceReport({ box, landmarks, embedding, populations, ...face }: F
     landmarks: landmarks.map(roundPoint),
     ...(embedding && { embedding: [...embedding] }),
   };
-}
-
-/** Rounds a box to whole pixels. */
-export function roundBox({ x1, y1, x2, y2 }: Box): Box {
-  return { x1: Math.round(x1), y1: Math.round(y1), x2: Math.round(x2), y2: Math.round(y2) };
 }
 
 function roundPoint({ x, y }: Point): Point {

@@ -24,10 +24,10 @@ export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--em
        visage analyze PHOTO... --jsonl --output FILE --resume
        visage analyze PHOTO... --server URL [--key KEY] [--ca FILE]
 
-Finds the faces in photos (JPEG or PNG) and prints the rectangle, detection score, age range,
-gender, pose in degrees and light (mean brightness, 0 to 255) of each. Coordinates are pixels of the
-upright photo. The first face is the most prominent one. Needs no service, except with --server or
-VISAGE_URL.
+Finds the faces in photos (JPEG or PNG) and prints the rectangle, detection score, attributes such as
+age range and gender, pose in degrees and light (mean brightness, 0 to 255) of each. Coordinates are
+pixels of the upright photo. The first face is the most prominent one. Needs no service, except with
+--server or VISAGE_URL.
 
 PHOTO is a file, a folder, which is searched recursively for .jpg, .jpeg and .png, or a pattern in
 quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in order.

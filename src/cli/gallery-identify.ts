@@ -6,9 +6,9 @@ import {
   VisageError,
 } from "../client/visage-client.ts";
 import { type Config, readConfig } from "../config.ts";
-import { roundBox } from "./analysis-report.ts";
 import { parseCount, parseOptions, parseRate } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, printError, UsageError } from "./command.ts";
+import { roundBox } from "./face-columns.ts";
 import { type FoundPhoto, findPhotos } from "./find-photos.ts";
 import { formatCount, formatTable, replaceControlCharacters } from "./format.ts";
 import { mapInOrder } from "./map-in-order.ts";

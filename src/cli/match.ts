@@ -7,9 +7,9 @@ import {
   MATCH_DISTANCE,
   openAnalyzer,
 } from "../core/index.ts";
-import { roundBox } from "./analysis-report.ts";
 import { JSON_OPTION, parseArguments } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
+import { roundBox } from "./face-columns.ts";
 import { replaceControlCharacters } from "./format.ts";
 import { ANALYZER_HELP, analyzerOptions, fileErrorReason, readPhoto } from "./photo-file.ts";
 

@@ -1,5 +1,6 @@
-import { type Analysis, attributesOf, type Face, poseOf } from "../core/index.ts";
-import { createReport, formatAnalysis, roundBox } from "./analysis-report.ts";
+import type { Analysis } from "../core/index.ts";
+import { createReport, formatAnalysis } from "./analysis-report.ts";
+import { CSV_COLUMNS, csvCells } from "./face-columns.ts";
 
 /** The result of a photo: what was found in it, or why it could not be analyzed. */
 export type PhotoResult =
@@ -27,10 +28,7 @@ export interface ReportFormat {
   format(result: PhotoResult): string;
 }
 
-const CSV_COLUMNS = [
-  ...["file", "error", "width", "height", "face", "x1", "y1", "x2", "y2", "score", "presence"],
-  ...["age", "gender", "gender_confidence", "yaw_degrees", "pitch_degrees", "roll_degrees", "light"],
-];
+const CSV_HEADER = ["file", "error", "width", "height", "face", ...CSV_COLUMNS];
 
 /** The formats by name. */
 export const REPORT_FORMATS = {
@@ -61,7 +59,7 @@ export const REPORT_FORMATS = {
   csv: {
     hasErrors: true,
     isResumable: false,
-    start: `${CSV_COLUMNS.join(",")}\n`,
+    start: `${CSV_HEADER.join(",")}\n`,
     separator: "",
     end: "",
     format: formatCsv,
@@ -83,28 +81,14 @@ function formatCsv(result: PhotoResult): string {
   const { width, height, faces } = result.analysis;
   const photo = [file, "", width, height];
   if (faces.length === 0) return formatRow(photo);
-  return faces.map((face, i) => formatRow([...photo, i + 1, ...faceCells(face)])).join("");
-}
-
-function faceCells(face: Face) {
-  const { score, presence, light } = face;
-  const { x1, y1, x2, y2 } = roundBox(face.box);
-  const { yawDegrees, pitchDegrees, rollDegrees } = poseOf(face);
-  const { age, gender, genderConfidence } = attributesOf(face);
-  const numbers = [genderConfidence, yawDegrees, pitchDegrees, rollDegrees, light].map(roundNumber);
-  const scores = [score === undefined ? "" : roundNumber(score), roundNumber(presence)];
-  return [x1, y1, x2, y2, ...scores, age, gender, ...numbers];
+  return faces.map((face, i) => formatRow([...photo, i + 1, ...csvCells(face)])).join("");
 }
 
 /** Formats a row of CSV (RFC 4180, but with a line feed). Missing cells at the end are empty. */
 function formatRow(cells: readonly (string | number)[]): string {
-  return `${CSV_COLUMNS.map((_, i) => quoteCell(`${cells[i] ?? ""}`)).join(",")}\n`;
+  return `${CSV_HEADER.map((_, i) => quoteCell(`${cells[i] ?? ""}`)).join(",")}\n`;
 }
 
 function quoteCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function roundNumber(value: number): number {
-  return Math.round(10_000 * value) / 10_000;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { drawFaces } from "../../src/cli/draw-faces.ts";
 import { AGE_RANGES, type Face, type Point } from "../../src/core/index.ts";
+import { FACE } from "../support/face.ts";
 
 describe("drawFaces", () => {
   const SIDE = 300;
@@ -8,14 +9,8 @@ describe("drawFaces", () => {
 
   /** Creates a face of 40 pixels without landmarks, so that only its label is white. */
   const createFace = (x: number, y: number, attributes: Partial<Face> = {}): Face => ({
+    ...FACE,
     box: { x1: Math.max(0, x), y1: Math.max(0, y), x2: Math.min(SIDE, x + 40), y2: Math.min(SIDE, y + 40) },
-    presence: 1,
-    pose: { yawDegrees: 0, pitchDegrees: 0, rollDegrees: 0 },
-    light: 128,
-    age: "20-40",
-    ageConfidence: 0.8,
-    gender: "female",
-    genderConfidence: 0.9,
     landmarks: [],
     ...attributes,
   });

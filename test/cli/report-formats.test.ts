@@ -1,21 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { drawingPath } from "../../src/cli/photo-analyzer.ts";
 import { type FormatName, type PhotoResult, REPORT_FORMATS } from "../../src/cli/report-formats.ts";
-import type { Face } from "../../src/core/index.ts";
+import { ATTRIBUTES, FACE } from "../support/face.ts";
 
-const FACE: Face = {
-  box: { x1: 10.4, y1: 20.6, x2: 30, y2: 40 },
-  score: 0.912345,
-  presence: 1,
-  prominence: 0.1,
-  pose: { yawDegrees: -10.55549, pitchDegrees: 2, rollDegrees: 0.5 },
-  light: 120.123456,
-  age: "20-40",
-  ageConfidence: 0.8,
-  gender: "female",
-  genderConfidence: 0.98765,
-  landmarks: [{ x: 1.4, y: 2.6 }],
-};
 const { score: _, ...faceWithoutScore } = FACE;
 
 const RESULTS: readonly PhotoResult[] = [
@@ -48,16 +35,37 @@ test("JSONL has an entry on each line, the same as JSON", () => {
 });
 
 test("CSV has a row for each face, and one for a photo without", () => {
-  expect(format("csv")).toBe(
-    [
-      "file,error,width,height,face,x1,y1,x2,y2,score,presence,age,gender,gender_confidence,yaw_degrees,pitch_degrees,roll_degrees,light\n",
-      '"a, ""b"".jpg",,100,50,1,10,21,30,40,0.9123,1,20-40,female,0.9877,-10.5555,2,0.5,120.1235\n',
-      '"a, ""b"".jpg",,100,50,2,10,21,30,40,,1,20-40,female,0.9877,-10.5555,2,0.5,120.1235\n',
-      "broken.jpg,is a folder,,,,,,,,,,,,,,,,\n",
-      '"line\nbreak\x1b[2J.png",,7,5,,,,,,,,,,,,,,\n',
-    ].join(""),
+  const csv = format("csv");
+  const [header = "", first = ""] = csv.split("\n");
+  expect(header).toMatch(/^file,error,width,height,face,x1,y1,x2,y2,score,presence,/);
+  const empty = (cells: number) => ",".repeat(header.split(",").length - cells);
+  expect(csv.slice(header.length + 1 + first.length + 1)).toMatch(
+    /^"a, ""b"".jpg",,100,50,2,10,21,30,40,,1,/,
   );
+  expect(csv).toContain(`\nbroken.jpg,is a folder${empty(2)}\n`);
+  expect(csv.endsWith(`\n"line\nbreak\x1b[2J.png",,7,5${empty(4)}\n`)).toBe(true);
+  const cells = first.replace('"a, ""b"".jpg"', "a.jpg").split(",");
+  expect(Object.fromEntries(header.split(",").map((name, i) => [name, cells[i]]))).toMatchObject({
+    ...{ file: "a.jpg", error: "", width: "100", height: "50", face: "1" },
+    ...{ x1: "10", y1: "21", x2: "30", y2: "40", score: "0.9123", presence: "1" },
+    ...{ age: "20-40", gender: "female", gender_confidence: "0.9877" },
+    ...{ yaw_degrees: "-10.5555", pitch_degrees: "2", roll_degrees: "0.5", light: "120.1235" },
+  });
 });
+
+test.each(Object.entries(ATTRIBUTES).filter(([name]) => name !== "ageConfidence"))(
+  "tables and CSV show the attribute %s",
+  (name, value) => {
+    const other = { string: "another", number: Number(value) / 2, boolean: !value }[typeof value as string];
+    const changed = { ...FACE, [name]: other };
+    const show = (formatName: FormatName, face: typeof FACE) =>
+      format(formatName, [
+        { file: "a.jpg", analysis: { width: 9, height: 9, facesFound: 1, faces: [face] } },
+      ]);
+    for (const formatName of ["text", "csv"] as const)
+      expect(show(formatName, changed), formatName).not.toBe(show(formatName, FACE));
+  },
+);
 
 test("text shows control characters of a file name as question marks", () => {
   expect(format("text", [RESULTS[2]!])).toBe("line?break?[2J.png  7 x 5  no face found\n");

@@ -55,9 +55,10 @@ test("CSV has one row for each face, and one for a photo without a face", () => 
   ]);
   const [header, ...lines] = csv.trim().split("\r\n");
   expect(header).toMatch(/^file,width,height,faces,error_code,error,face,x1,y1,x2,y2,/);
-  expect(lines.map((line) => line.split(",").length)).toEqual([24, 24, 24, 25, 24]);
-  expect(lines[0]).toContain(
-    "'=one.jpg,2000,1000,2,,,1,0,10,100.2,110,0.9,20-40,0.9,female,0.99,-15,0,0,120,true",
+  const columns = header!.split(",").length;
+  expect(lines.map((line) => line.split(",").length - columns)).toEqual([0, 0, 0, 1, 0]);
+  expect(lines[0]).toMatch(
+    /^'=one\.jpg,2000,1000,2,,,1,0,10,100\.2,110,0\.9,female,0\.99,20-40,0\.9,(.*,)?-15,0,0,120,true/,
   );
   expect(lines[1]).toContain(",2,0,10,100.2");
   expect(lines[2]).toMatch(/^none\.jpg,2000,1000,0,,,,/);

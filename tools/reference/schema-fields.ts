@@ -1,4 +1,5 @@
 import type { Permission } from "../../src/permissions.ts";
+import { ATTRIBUTE_NAMES } from "../../src/web/photos/attributes.ts";
 import { code, element } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";
 import { type Document, type Parameter, resolveSchema, type Schema } from "./openapi.ts";
@@ -10,11 +11,10 @@ const MAX_DEPTH = 6;
 const QUERY_NOTE = " A JSON body may have it instead; the query wins.";
 
 /** Fields that are neither sent nor returned without a permission. The page hides them if it is switched off. */
-const PERMITTED_FIELDS: readonly [schema: string, field: string, Permission][] = [
+const PERMITTED_FIELDS: readonly (readonly [schema: string, field: string, Permission])[] = [
   ["V1Image", "url", "urls"],
   ["V1Face", "landmarks", "landmarks"],
-  ["V1Face", "age", "attributes"],
-  ["V1Face", "gender", "attributes"],
+  ...ATTRIBUTE_NAMES.map((name) => ["V1Face", name, "attributes"] as const),
   ["V1Face", "embedding", "embeddings"],
 ];
 

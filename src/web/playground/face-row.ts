@@ -1,8 +1,8 @@
+import { estimatesOf } from "../photos/attributes.ts";
 import { drawFace } from "../photos/draw-face.ts";
 import { drawQuality } from "../photos/draw-quality.ts";
 import { make } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
-import { ageText, genderText } from "./faces.ts";
 import { drawHeatMap } from "./heat-map.ts";
 import type { Photo } from "./photo.ts";
 import type { Face } from "./responses.ts";
@@ -46,23 +46,12 @@ export function drawFaceRow(
 }
 
 function drawAttributes(face: Face): HTMLElement[] {
-  const { age, gender } = face;
-  if (!age || !gender) return [];
-  const years = make("strong", {}, ageText(face)!.replace("-", "–"));
-  return [
-    make(
-      "p",
-      { class: "face-summary" },
-      make("strong", {}, capitalize(genderText(face)!)),
-      ` (${percent(gender.confidence)} confidence), `,
-      make("span", { class: "years" }, years, " years"),
-      ` (${percent(age.confidence)})`,
-    ),
-  ];
-}
-
-function percent(confidence: number): string {
-  return `${Math.floor(100 * confidence)}%`;
+  const parts = estimatesOf(face).flatMap(({ text, unit, percent }, i) => {
+    const value = make("strong", {}, i > 0 ? text : capitalize(text));
+    const estimate = make("span", { class: "estimate" }, value, unit);
+    return i > 0 ? [", ", estimate, ` (${percent})`] : [estimate, ` (${percent} confidence)`];
+  });
+  return parts.length > 0 ? [make("p", { class: "face-summary" }, ...parts)] : [];
 }
 
 /** Draws a face of a photo as a square. */

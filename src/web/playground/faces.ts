@@ -1,10 +1,7 @@
+import { estimatesOf } from "../photos/attributes.ts";
 import type { Box } from "../photos/geometry.ts";
 import type { Measures } from "../photos/quality-words.ts";
 import { type Analysis, type Comparison, type Face, isComparison } from "./responses.ts";
-
-/** What to keep in mind about the attributes. */
-export const ATTRIBUTES_CAVEAT =
-  "Age and gender are estimates from appearance and can be wrong. The range 10–20 means 10 to 19 years. It is the least reliable: most faces of this age get 20–40 or 0–10.";
 
 /** Boxes with an IoU above this belong to the same face. */
 const SAME_FACE_IOU = 0.5;
@@ -48,19 +45,8 @@ export function isSameFace(one: Box | undefined, other: Box): boolean {
 /** Describes a face in a few words. */
 export function describeFace(face: Face): string {
   const { x1, y1, x2, y2 } = face.box;
-  const [gender, age] = [genderText(face), ageText(face)];
-  const subject = gender && age ? `${gender}, ${age} years` : "face";
-  return `${subject}, ${Math.round(x2 - x1)} by ${Math.round(y2 - y1)} pixels`;
-}
-
-/** The word of a gender: `female` for `GENDER_FEMALE`. */
-export function genderText({ gender }: Face): string | undefined {
-  return gender?.value.replace("GENDER_", "").toLowerCase();
-}
-
-/** The years of an age, such as `20-40`. */
-export function ageText({ age }: Face): string | undefined {
-  return age && `${age.minYears}-${age.maxYears}`;
+  const estimates = estimatesOf(face).map(({ text, unit }) => text + unit);
+  return `${estimates.join(", ") || "face"}, ${Math.round(x2 - x1)} by ${Math.round(y2 - y1)} pixels`;
 }
 
 /** Intersection over union. */

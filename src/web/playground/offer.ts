@@ -1,4 +1,5 @@
 import type { Permission } from "../../permissions.ts";
+import { ATTRIBUTE_NAMES, ATTRIBUTES } from "../photos/attributes.ts";
 import type { Off } from "../site/service-info.ts";
 import { capitalize } from "../site/words.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
@@ -14,7 +15,10 @@ export interface Offer {
 
 /** What a feature is called, and what it needs. */
 const FEATURES: Readonly<Record<string, { readonly words: string; readonly permission?: Permission }>> = {
-  FEATURE_ATTRIBUTES: { words: "age range, gender", permission: "attributes" },
+  FEATURE_ATTRIBUTES: {
+    words: ATTRIBUTE_NAMES.map((name) => ATTRIBUTES[name].name).join(", "),
+    permission: "attributes",
+  },
   FEATURE_LANDMARKS: { words: "landmarks", permission: "landmarks" },
   FEATURE_QUALITY: { words: "quality" },
   FEATURE_EMBEDDING: { words: "embedding (128 numbers)", permission: "embeddings" },

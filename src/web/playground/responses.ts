@@ -1,4 +1,5 @@
 // The messages of visage.v1 in JSON. The service writes fields with the value zero as well.
+import type { Attributes } from "../photos/attributes.ts";
 import type { Box, Size } from "../photos/geometry.ts";
 import type { Measures, Pose, Quality } from "../photos/quality-words.ts";
 import type { PopulationName } from "../site/populations.ts";
@@ -10,14 +11,12 @@ export interface Point {
 }
 
 /** A face in a photo, with what the request asked for. */
-export interface Face extends Measures {
+export interface Face extends Measures, Attributes {
   readonly box: Box;
   readonly detectionScore?: number;
   readonly presence?: number;
   /** The 68 landmarks; empty if the request did not ask for them. */
   readonly landmarks?: readonly Point[];
-  readonly age?: { readonly minYears: number; readonly maxYears: number; readonly confidence: number };
-  readonly gender?: { readonly value: string; readonly confidence: number };
   readonly embedding?: Embedding;
 }
 

@@ -1,8 +1,8 @@
+import { ATTRIBUTES_CAVEAT, estimatesOf } from "../photos/attributes.ts";
 import type { Box } from "../photos/geometry.ts";
 import { byId, make } from "../site/elements.ts";
 import { drawKeyButton } from "./api-key.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
-import { ATTRIBUTES_CAVEAT } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
 import { createMatchView, type MatchActions } from "./match/match-view.ts";
 import { requestFrom } from "./request.ts";
@@ -82,7 +82,8 @@ function drawSuccess(
   matchView: ReturnType<typeof createMatchView>,
 ): Node[] {
   const { response, isStored, roundTripMs } = outcome;
-  const hasAttributes = !isComparison(response) && response.faces.some(({ age }) => age);
+  const hasAttributes =
+    !isComparison(response) && response.faces.some((face) => estimatesOf(face).length > 0);
   return [
     ...(isStored ? [drawStoredNote(state)] : []),
     ...(isComparison(response)

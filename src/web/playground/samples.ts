@@ -1,3 +1,4 @@
+import { ATTRIBUTES } from "../photos/attributes.ts";
 import { closePhoto, openPhoto } from "../photos/open-photo.ts";
 import type { Offer } from "./offer.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
@@ -71,11 +72,10 @@ export async function storedOutcome({ state }: Store): Promise<Success | undefin
 /** The response as a service answers that has some features switched off. */
 function withoutSwitchedOff(response: Analysis | Comparison, { has }: Offer): Analysis | Comparison {
   if (isComparison(response) || (has("attributes") && has("landmarks"))) return response;
-  const faces = response.faces.map(({ age, gender, landmarks = [], ...face }) => ({
-    ...face,
-    landmarks: has("landmarks") ? landmarks : [],
-    ...(has("attributes") && age && gender && { age, gender }),
-  }));
+  const faces = response.faces.map(({ landmarks = [], ...face }) => {
+    const fields = Object.entries(face).filter(([name]) => has("attributes") || !(name in ATTRIBUTES));
+    return { ...Object.fromEntries(fields), box: face.box, landmarks: has("landmarks") ? landmarks : [] };
+  });
   return { ...response, faces };
 }
 

@@ -1,3 +1,4 @@
+import { ATTRIBUTE_NAMES } from "../photos/attributes.ts";
 import {
   type OperationId,
   type SampleBox,
@@ -63,7 +64,7 @@ function optionValue({ images, fields = {} }: SampleRequest, name: string): Opti
 /** What an analysis returns of a face for each feature, by the names of the messages. */
 const FEATURE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   FEATURE_LANDMARKS: ["pose"],
-  FEATURE_ATTRIBUTES: ["age", "gender"],
+  FEATURE_ATTRIBUTES: ATTRIBUTE_NAMES,
   FEATURE_EMBEDDING: ["embedding"],
   FEATURE_QUALITY: ["quality"],
 };

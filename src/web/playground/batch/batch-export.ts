@@ -1,5 +1,5 @@
+import { ATTRIBUTE_NAMES, ATTRIBUTES } from "../../photos/attributes.ts";
 import { type Cell, writeCsv } from "../../site/csv.ts";
-import { ageText, genderText } from "../faces.ts";
 import type { Face } from "../responses.ts";
 import type { BatchItem } from "./batch-item.ts";
 
@@ -13,10 +13,12 @@ const FACE_COLUMNS: Readonly<Record<string, (face: Face) => Cell>> = {
   x2: ({ box }) => box.x2,
   y2: ({ box }) => box.y2,
   detection_score: ({ detectionScore }) => detectionScore,
-  age: ageText,
-  age_confidence: ({ age }) => age?.confidence,
-  gender: genderText,
-  gender_confidence: ({ gender }) => gender?.confidence,
+  ...Object.fromEntries(
+    ATTRIBUTE_NAMES.flatMap((name) => [
+      [name, ATTRIBUTES[name].text],
+      [`${name}_confidence`, (face: Face) => face[name]?.confidence],
+    ]),
+  ),
   yaw: ({ pose }) => pose?.yaw,
   pitch: ({ pose }) => pose?.pitch,
   roll: ({ pose }) => pose?.roll,

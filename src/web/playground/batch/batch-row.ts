@@ -1,6 +1,6 @@
+import { estimatesOf } from "../../photos/attributes.ts";
 import { make, makeButton } from "../../site/elements.ts";
 import { plural } from "../../site/words.ts";
-import { ageText, genderText } from "../faces.ts";
 import type { Face } from "../responses.ts";
 import type { BatchItem } from "./batch-item.ts";
 
@@ -48,12 +48,11 @@ function describe({ state }: BatchItem): (Node | string)[] {
 function describeFaces(faces: readonly Face[]): (Node | string)[] {
   const vector = faces[0]?.embedding;
   if (vector) return [`, ${vector.values.length} numbers each`];
-  const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) => {
-    const age = ageText(face)?.replace("-", "–");
-    return [withConfidence(genderText(face), face.gender), withConfidence(age, face.age)]
-      .filter(Boolean)
-      .join(" ");
-  });
+  const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) =>
+    estimatesOf(face)
+      .map(({ text, percent }) => `${text} (${percent})`)
+      .join(" "),
+  );
   const texts = described.filter(Boolean);
   const more = faces.length > MAX_DESCRIBED_FACES && texts.length > 0 ? [", …"] : [];
   // A line must not end within an age range.
@@ -62,12 +61,4 @@ function describeFaces(faces: readonly Face[]): (Node | string)[] {
     make("span", { class: "face-words" }, text),
   ]);
   return [...parts, ...more];
-}
-
-/** Adds the confidence of a value in whole percent: `female (97%)`. */
-function withConfidence(
-  value: string | undefined,
-  estimate: { readonly confidence: number } | undefined,
-): string | undefined {
-  return value && `${value} (${Math.floor(100 * (estimate?.confidence ?? 0))}%)`;
 }

@@ -1,6 +1,6 @@
+import { ATTRIBUTES_CAVEAT } from "../../photos/attributes.ts";
 import { byId } from "../../site/elements.ts";
 import { openKeyDialog } from "../../site/key-control.ts";
-import { ATTRIBUTES_CAVEAT } from "../faces.ts";
 import { describeOperation } from "../offer.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { State, Store } from "../store.ts";

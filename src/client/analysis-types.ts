@@ -1,13 +1,29 @@
-// The results of the typed API, visage.v1.
-import type { Box, Point } from "./geometry.ts";
+// The results of the typed API, visage.v1. They are its messages where nothing is said.
+import type {
+  Age,
+  CandidatesReason as CandidatesReasonNumber,
+  CompareFacesResponse,
+  Face,
+  FaceMatch as FaceMatchMessage,
+  Feature as FeatureNumber,
+  Gender,
+  Population as PopulationNumber,
+  Pose as PoseMessage,
+  Quality,
+  QualityComponent as QualityComponentNumber,
+  QualityIssue as QualityIssueNumber,
+  ComponentQuality as QualityMessage,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type { Box } from "./geometry.ts";
 import type { ImageInput } from "./image-input.ts";
+import type { EnumName, Plain } from "./plain.ts";
 import type { VisageError } from "./visage-error.ts";
 
 /**
- * A part of an analysis that a caller may choose. `attributes` (age and gender) and `embedding` each run a network for
- * every face; the others cost next to nothing.
+ * A part of an analysis that a caller may choose. `attributes` (such as age and gender) and `embedding` each run a
+ * network for every face; the others cost next to nothing.
  */
-export type Feature = "landmarks" | "attributes" | "embedding" | "quality";
+export type Feature = EnumName<typeof FeatureNumber>;
 
 /** Options of an analysis. */
 export interface AnalysisOptions {
@@ -30,20 +46,10 @@ export interface ImageAnalysis {
   readonly facesFound: number;
 }
 
-/** A face. Age and gender are estimates of how it appears to annotators of photographs. */
-export interface AnalyzedFace {
+/** A face. Its attributes are estimates of how it appears to annotators of photographs. */
+export interface AnalyzedFace extends Omit<Plain<Face>, "box" | "quality" | "age" | "gender" | "embedding"> {
   /** From forehead to chin, in pixels with a fraction. */
   readonly box: Box;
-  /** 0 to 1. Undefined if the call gave the box. */
-  readonly detectionScore: number | undefined;
-  /** Detection score of the upright face in a crop of its own, 0 to 1. */
-  readonly presence: number;
-  /** The order of the faces: the share of the image that a face covers, 0 to 1. Undefined if the call gave the box. */
-  readonly prominence: number | undefined;
-  /** Undefined without the features `landmarks` and `quality`. */
-  readonly pose: Pose | undefined;
-  /** 68 landmarks in the usual numbering. Empty without the feature `landmarks`. */
-  readonly landmarks: readonly Point[];
   /** Undefined without the feature `quality`. */
   readonly quality: FaceQuality | undefined;
   /** Undefined without the feature `attributes`. */
@@ -55,27 +61,12 @@ export interface AnalyzedFace {
 }
 
 /** Where a face is turned to, in degrees. All are 0 for a face that looks at the camera. */
-export interface Pose {
-  /** Positive if the face is turned to the right of the image. */
-  readonly yaw: number;
-  /** Positive if the face looks up. */
-  readonly pitch: number;
-  /** Positive if the head is tilted clockwise as seen in the image. */
-  readonly roll: number;
-}
+export type Pose = Plain<PoseMessage>;
 
 /** Whether a face is suited for recognition. */
-export interface FaceQuality {
-  /** The shorter side of the box in whole pixels. */
-  readonly size: number;
-  /** Mean luma of the face, 0 to 255. */
-  readonly brightness: number;
+export interface FaceQuality extends Omit<Plain<Quality>, "issues" | "components"> {
   /** What makes the face unusable, the worst first. */
   readonly issues: readonly QualityIssue[];
-  /** Whether the value is at least 88. */
-  readonly usable: boolean;
-  /** How likely the face matches a good photo of the same person, 0 to 100 percent. */
-  readonly value: number;
   /** What the value is the product of. */
   readonly components: readonly ComponentQuality[];
 }
@@ -87,57 +78,25 @@ export interface FaceMeasures {
 }
 
 /** A reason why a face is unsuited for recognition. */
-export type QualityIssue =
-  | "too_small"
-  | "low_illumination"
-  | "incorrect_pose"
-  | "overexposed"
-  | "blurred"
-  | "noisy"
-  | "eyes_covered"
-  | "face_covered"
-  | "doubtful_face"
-  | "cut_off";
+export type QualityIssue = EnumName<typeof QualityIssueNumber>;
 
 /** One component of the quality of a face. */
-export interface ComponentQuality {
+export interface ComponentQuality extends Omit<Plain<QualityMessage>, "component"> {
   readonly component: QualityComponent;
-  /** How likely the face matches if only this component harms it, 0 to 100 percent. */
-  readonly value: number;
-  /** What was measured; `QualityComponent` in the proto has the unit and range. */
-  readonly measure: number;
 }
 
 /** What is measured of a face to judge its quality. */
-export type QualityComponent =
-  | "inter_eye_distance"
-  | "illumination"
-  | "over_exposure"
-  | "sharpness"
-  | "noise"
-  | "yaw"
-  | "pitch"
-  | "roll"
-  | "eyes_visible"
-  | "face_occlusion"
-  | "detection_confidence"
-  | "crop";
+export type QualityComponent = EnumName<typeof QualityComponentNumber>;
 
 /** An apparent age. */
-export interface ApparentAge {
+export interface ApparentAge extends Omit<Plain<Age>, "range"> {
   /** One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`. */
   readonly range: string;
-  /** Start of the range in years. */
-  readonly minYears: number;
-  /** End of the range in years, exclusive. */
-  readonly maxYears: number;
-  /** Probability of the range, 0.2 to 1. */
-  readonly confidence: number;
 }
 
 /** An apparent gender. */
 export interface ApparentGender {
-  readonly value: "female" | "male";
+  readonly value: EnumName<typeof Gender>;
   /** Probability of the gender, 0.501 to 1. */
   readonly confidence: number;
 }
@@ -170,61 +129,36 @@ export interface FaceComparisonOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The comparison of a face with every face of the target. */
-export interface FaceComparison {
+/** The comparison of a face with every face of the target. Its measures are undefined unless the call asked for quality. */
+export interface FaceComparison
+  extends Omit<Plain<CompareFacesResponse>, "matches" | "sourceBox" | "sourceQuality"> {
   /** One entry for each face of the target, the nearest first. */
   readonly matches: readonly FaceMatch[];
-  /** The smallest threshold of the matches; of the source alone if there are none. */
-  readonly threshold: number;
-  /** The highest false match rate of the matches; of the source alone if there are none. */
-  readonly falseMatchRate: number;
-  /** Whether a rate of the matches, or that of the source alone, is an estimate. */
-  readonly extrapolated: boolean;
   /** The face of the source that was compared. Undefined if the source is a template. */
   readonly sourceBox: Box | undefined;
-  /** Undefined unless the call asked for quality. */
   readonly sourceQuality: FaceQuality | undefined;
-  /** Undefined unless the call asked for quality. */
-  readonly sourcePose: Pose | undefined;
-  /** The model that computed the embeddings. */
-  readonly model: string;
 }
 
 /** The comparison with one face of the target. Its measures are undefined unless the call asked for quality. */
-export interface FaceMatch extends FaceMeasures {
+export interface FaceMatch
+  extends FaceMeasures,
+    Omit<Plain<FaceMatchMessage>, "box" | "population" | "candidatesReason" | keyof FaceMeasures> {
   /** The face in the target. Undefined if the target is a template. */
   readonly box: Box | undefined;
-  /** 0 to 0.9. */
-  readonly distance: number;
-  /** Probability that both are the same person, 0 to 1. */
-  readonly confidence: number;
-  /** Whether the distance is below the threshold. False if `candidatesOnly` is true. */
-  readonly matched: boolean;
-  /** The distance below which these faces match. */
-  readonly threshold: number;
-  /** How often two different people of the population are nearer than the threshold. */
-  readonly falseMatchRate: number;
-  /** Whether `falseMatchRate` is an estimate, because too few pairs were so near when it was measured. */
-  readonly extrapolated: boolean;
   /** For whom `falseMatchRate` holds. */
   readonly population: Population;
-  /** Whether no threshold holds the rate that was asked for. The distance is for a person to judge. */
-  readonly candidatesOnly: boolean;
+  /** Why, if `candidatesOnly` is true. */
+  readonly candidatesReason: CandidatesReason | undefined;
 }
 
-/** The people for whom a rate holds. Two of them are mistaken for each other more or less often. */
-export type Population =
-  | "age_0_to_2"
-  | "age_3_to_9"
-  | "age_10_to_19"
-  | "women_20_to_59"
-  | "men_20_to_59"
-  | "women_60_and_older"
-  | "men_60_and_older"
-  /** Of 20 to 59 years, because the request assumes it. */
-  | "adults"
-  /** The worst of those above, because only embeddings are known. */
-  | "age_10_and_older";
+/** Why nearest faces are candidates for a person to judge, and no matches. */
+export type CandidatesReason = EnumName<typeof CandidatesReasonNumber>;
+
+/**
+ * The people for whom a rate holds. Two of them are mistaken for each other more or less often. `adults` are of 20 to 59
+ * years, because the request assumes it; `age_10_and_older` is the worst of those above, because only embeddings are known.
+ */
+export type Population = EnumName<typeof PopulationNumber>;
 
 /** An image of a stream. */
 export interface StreamImage<Key> {

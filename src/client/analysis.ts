@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type AnalyzeImageRequestSchema,
   type AnalyzeImageResponse,
-  type BoundingBox,
+  CandidatesReason,
   type CompareFacesResponse,
   type Embedding,
   type EmbeddingSchema,
@@ -10,27 +10,22 @@ import {
   type FaceSourceSchema,
   Feature as FeatureNumber,
   Gender,
-  Population as PopulationNumber,
-  type Pose as PoseMessage,
+  Population,
   type Quality,
-  QualityComponent as QualityComponentNumber,
-  QualityIssue as QualityIssueNumber,
+  QualityComponent,
+  QualityIssue,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { ImageFields } from "./image-input.ts";
+import { enumName, plain } from "./plain.ts";
 import type {
   AnalysisOptions,
   AnalyzedFace,
-  ApparentGender,
   Box,
   FaceComparison,
   FaceInput,
   FaceMeasures,
   FaceQuality,
   ImageAnalysis,
-  Population,
-  Pose,
-  QualityComponent,
-  QualityIssue,
   Template,
 } from "./types.ts";
 
@@ -87,92 +82,56 @@ export function templateFromMessage({ values, model }: Embedding): Template {
 }
 
 export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeImageResponse): ImageAnalysis {
-  const { width, height } = imageSize!;
-  return { width, height, faces: faces.map(faceFromMessage), facesFound };
+  return { ...plain(imageSize!), faces: faces.map(faceFromMessage), facesFound };
 }
 
 export function comparisonFromMessage(message: CompareFacesResponse): FaceComparison {
-  const { matches, threshold, falseMatchRate, extrapolated, model } = message;
-  const { sourceBox, sourceQuality, sourcePose } = message;
+  const { matches, sourceBox, sourceQuality, sourcePose } = message;
   return {
+    ...plain(message),
     matches: matches.map((match) => ({
-      box: match.box && boxFromMessage(match.box),
-      distance: match.distance,
-      confidence: match.confidence,
-      matched: match.matched,
-      threshold: match.threshold,
-      falseMatchRate: match.falseMatchRate,
-      extrapolated: match.extrapolated,
-      population: populationFromMessage(match.population),
-      candidatesOnly: match.candidatesOnly,
+      ...plain(match),
+      box: match.box && plain(match.box),
+      population: enumName(Population, match.population),
+      candidatesReason: match.candidatesReason
+        ? enumName(CandidatesReason, match.candidatesReason)
+        : undefined,
       ...measuresFromMessage(match),
     })),
-    threshold,
-    falseMatchRate,
-    extrapolated,
-    sourceBox: sourceBox && boxFromMessage(sourceBox),
+    sourceBox: sourceBox && plain(sourceBox),
     sourceQuality: sourceQuality && qualityFromMessage(sourceQuality),
-    sourcePose: sourcePose && poseFromMessage(sourcePose),
-    model,
+    sourcePose: sourcePose && plain(sourcePose),
   };
 }
 
 /** Converts what was measured of a face beside its embedding. */
 export function measuresFromMessage({ quality, pose }: Pick<Face, "quality" | "pose">): FaceMeasures {
-  return { quality: quality && qualityFromMessage(quality), pose: pose && poseFromMessage(pose) };
+  return { quality: quality && qualityFromMessage(quality), pose: pose && plain(pose) };
 }
 
-function poseFromMessage({ yaw, pitch, roll }: PoseMessage): Pose {
-  return { yaw, pitch, roll };
-}
-
-function qualityFromMessage(quality: Quality): FaceQuality {
+function qualityFromMessage(message: Quality): FaceQuality {
+  const { issues, components, ...quality } = plain(message);
   return {
-    size: quality.size,
-    brightness: quality.brightness,
-    issues: quality.issues.map((issue) => textOf(QualityIssueNumber, issue) as QualityIssue),
-    usable: quality.usable,
-    value: quality.value,
-    components: quality.components.map(({ component, value, measure }) => ({
-      component: textOf(QualityComponentNumber, component) as QualityComponent,
-      value,
-      measure,
+    ...quality,
+    issues: issues.map((issue) => enumName(QualityIssue, issue)),
+    components: components.map(({ component, ...others }) => ({
+      component: enumName(QualityComponent, component),
+      ...others,
     })),
   };
 }
 
-function faceFromMessage(face: Face): AnalyzedFace {
-  const { detectionScore, presence, prominence, landmarks, age, gender, embedding } = face;
+function faceFromMessage({ embedding, landmarks, quality, pose, ...message }: Face): AnalyzedFace {
+  const { box, detectionScore, prominence, age, gender, ...face } = plain(message);
   return {
-    box: boxFromMessage(face.box!),
+    ...face,
+    box: box!,
     detectionScore,
-    presence,
     prominence,
-    ...measuresFromMessage(face),
     landmarks: landmarks.map(({ x, y }) => ({ x, y })),
-    age: age && {
-      range: `${age.minYears}-${age.maxYears}`,
-      minYears: age.minYears,
-      maxYears: age.maxYears,
-      confidence: age.confidence,
-    },
-    gender: gender && {
-      value: textOf(Gender, gender.value) as ApparentGender["value"],
-      confidence: gender.confidence,
-    },
+    ...measuresFromMessage({ quality, pose }),
+    age: age && { ...age, range: `${age.minYears}-${age.maxYears}` },
+    gender: gender && { ...gender, value: enumName(Gender, gender.value) },
     template: embedding && templateFromMessage(embedding),
   };
-}
-
-export function populationFromMessage(population: PopulationNumber): Population {
-  return textOf(PopulationNumber, population) as Population;
-}
-
-export function boxFromMessage({ x1, y1, x2, y2 }: BoundingBox): Box {
-  return { x1, y1, x2, y2 };
-}
-
-/** The name of an enum's value in lower case, as the types of this client have it. */
-function textOf(names: Readonly<Record<number, string>>, value: number): string {
-  return (names[value] ?? "unknown").toLowerCase();
 }

@@ -1,6 +1,7 @@
 // Conversion of the messages of visage.v1.GalleryService to the types of this client, and back.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { CandidatesReason, Population } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type {
   DeletePersonResponse,
   EnrolFaceRequest,
@@ -10,16 +11,9 @@ import type {
   Gallery as GalleryMessage,
   IdentifyFacesResponse,
   ImportFacesRequestSchema,
-  PersonMatch as PersonMatchMessage,
   Person as PersonMessage,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import {
-  boxFromMessage,
-  embeddingFromTemplate,
-  measuresFromMessage,
-  populationFromMessage,
-  templateFromMessage,
-} from "./analysis.ts";
+import { embeddingFromTemplate, measuresFromMessage, templateFromMessage } from "./analysis.ts";
 import type {
   Enrolment,
   Gallery,
@@ -27,14 +21,14 @@ import type {
   Identification,
   NewGalleryFace,
   Person,
-  PersonMatch,
 } from "./gallery-types.ts";
 import type { DeletionReceipt, Expiration, ExportedPerson } from "./person-types.ts";
+import { enumName, plain } from "./plain.ts";
 
 export function galleryFromMessage(message: GalleryMessage): Gallery {
-  const { galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly } = message;
+  const { maxDistance, ...others } = plain(message);
   return {
-    ...{ galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly },
+    ...{ ...others, maxDistance },
     revision: Number(message.revision),
     createTime: dateFrom(message.createTime),
     expireTime: optionalDateFrom(message.expireTime),
@@ -53,14 +47,7 @@ export function personFromMessage(message: PersonMessage): Person {
 }
 
 export function receiptFromMessage(message: DeletePersonResponse): DeletionReceipt {
-  const { personId, deletions, deleteTime, requestId, erasureFinished } = message;
-  return {
-    personId,
-    deletions: deletions.map(({ galleryId, faceCount }) => ({ galleryId, faceCount })),
-    deleteTime: dateFrom(deleteTime),
-    requestId,
-    erasureFinished,
-  };
+  return { ...plain(message), deleteTime: dateFrom(message.deleteTime) };
 }
 
 export function exportedPersonFromMessage(message: ExportPersonResponse): ExportedPerson {
@@ -88,39 +75,28 @@ export function expirationMessage({
 }
 
 export function enrolmentFromMessage(message: EnrolFaceResponse): Enrolment {
-  const { faceId, box, revision, personDistance, nearestOther } = message;
+  const { box, personDistance, nearestOther, ...others } = plain(message);
   return {
-    faceId,
-    box: box && boxFromMessage(box),
-    revision: Number(revision),
-    personDistance,
-    nearestOther: nearestOther && matchFromMessage(nearestOther),
+    ...{ ...others, box, personDistance, nearestOther },
+    revision: Number(message.revision),
     ...measuresFromMessage(message),
   };
 }
 
-function matchFromMessage({ personId, displayName, faceId, distance }: PersonMatchMessage): PersonMatch {
-  return { personId, displayName, faceId, distance };
-}
-
 export function identificationFromMessage(message: IdentifyFacesResponse): Identification {
-  const { faces, threshold, falsePositiveRate, candidatesOnly, model, revision, stale } = message;
+  const { falsePositiveRate, ...others } = plain(message);
   return {
-    faces: faces.map((face) => ({
-      box: face.box && boxFromMessage(face.box),
-      matches: face.matches.map(matchFromMessage),
-      threshold: face.threshold,
+    ...others,
+    faces: message.faces.map((face) => ({
+      ...plain(face),
+      box: face.box && plain(face.box),
       falsePositiveRate: face.falsePositiveRate,
-      population: populationFromMessage(face.population),
-      candidatesOnly: face.candidatesOnly,
+      population: enumName(Population, face.population),
+      candidatesReason: face.candidatesReason ? enumName(CandidatesReason, face.candidatesReason) : undefined,
       ...measuresFromMessage(face),
     })),
-    threshold,
     falsePositiveRate,
-    candidatesOnly,
-    model,
-    revision: Number(revision),
-    stale,
+    revision: Number(message.revision),
   };
 }
 

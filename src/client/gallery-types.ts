@@ -1,4 +1,4 @@
-import type { FaceInput, FaceMeasures, Population, Template } from "./analysis-types.ts";
+import type { CandidatesReason, FaceInput, FaceMeasures, Population, Template } from "./analysis-types.ts";
 import type { Box } from "./geometry.ts";
 import type { DeletionReceipt, Expiration, ExportedPerson, PersonChanges } from "./person-types.ts";
 
@@ -155,6 +155,8 @@ export interface IdentifiedFace extends FaceMeasures {
   readonly population: Population;
   /** Whether the gallery is too large, or the population too similar, for a verdict. */
   readonly candidatesOnly: boolean;
+  /** Why, if `candidatesOnly` is true. */
+  readonly candidatesReason: CandidatesReason | undefined;
 }
 
 /** A person whom a face resembles. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from dataclasses import fields
 from datetime import datetime, timezone
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -48,6 +49,10 @@ class ResultsTest(unittest.TestCase):
             prefix = first[: -len("UNSPECIFIED")]
             expected = {other[len(prefix) :].lower() for other in others}
             self.assertEqual(set(getattr(visage_names, name).__args__), expected)
+
+    def test_a_face_has_every_field_of_the_contract(self) -> None:
+        expected = {"template" if name == "embedding" else name for name in typed.Face.DESCRIPTOR.fields_by_name}
+        self.assertEqual({field.name for field in fields(AnalyzedFace)}, expected)
 
     def test_a_name_of_a_newer_service_is_unknown(self) -> None:
         face = result_from_message(IdentifiedFace, gallery_pb2.IdentifiedFace(population=99))  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ def analysis_from_message(message: typed.AnalyzeImageResponse) -> results.ImageA
 
 def result_from_message(result: Callable[..., _Result], message: Message) -> _Result:
     """Converts a message to a dataclass that has fields of the same names, and maybe others with defaults. Enums become
-    their names in lower case, and what is missing becomes None."""
+    their names in lower case, and what is missing becomes None. A message without a dataclass stays as it is."""
     names = {field.name: _FIELDS.get(field.name, field.name) for field in fields(result)}  # type: ignore[arg-type]
     known = message.DESCRIPTOR.fields_by_name
     return result(**{name: _value(message, source) for name, source in names.items() if source in known})
@@ -63,7 +63,8 @@ def _value(message: Message, name: str) -> Any:
 
 def _single_value(field: Any, value: Any) -> Any:
     if field.message_type:
-        return _CONVERTERS[field.message_type.name](value)
+        convert = _CONVERTERS.get(field.message_type.name)
+        return convert(value) if convert else value
     return _name_of(field.enum_type, value) if field.enum_type else value
 
 

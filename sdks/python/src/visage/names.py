@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 Feature = Literal["landmarks", "attributes", "embedding", "quality"]
-"""A part of an analysis that a caller may choose. `attributes` (age and gender) and `embedding` each run a network for
-every face; the others cost next to nothing."""
+"""A part of an analysis that a caller may choose. `attributes` (such as age and gender) and `embedding` each run a
+network for every face; the others cost next to nothing."""
 
 Gender = Literal["female", "male"]
 

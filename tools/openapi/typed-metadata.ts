@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { file_visage_v1_face_analysis } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERROR_KINDS } from "../../src/service/error-table.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
@@ -52,13 +53,15 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.Quality.brightness": { minimum: 0, maximum: 255 },
   "visage.v1.Quality.value": PERCENT,
   "visage.v1.ComponentQuality.value": PERCENT,
-  "visage.v1.Age.confidence": SHARE,
-  "visage.v1.GenderEstimate.confidence": SHARE,
   // With maxItems, TypeScript generators declare a tuple of 128 elements.
   "visage.v1.Embedding.values": { minItems: 128 },
   "visage.v1.CompareFacesRequest.max_false_match_rate": SHARE,
   "visage.v1.CompareFacesResponse.false_match_rate": SHARE,
-  "visage.v1.FaceMatch.confidence": SHARE,
+  ...Object.fromEntries(
+    file_visage_v1_face_analysis.messages.flatMap(({ typeName, field }) =>
+      field.confidence ? [[`${typeName}.confidence`, SHARE]] : [],
+    ),
+  ),
 };
 
 const REQUIRED: readonly string[] = ["visage.v1.AnalyzeImageResponse.image_size", "visage.v1.Face.box"];

@@ -16,8 +16,8 @@ const ROWS = {
   delete: { title: "Delete", meaning: "delete galleries, people and faces" },
   account: { title: "Account", meaning: "read the account and its usage, create and delete keys" },
   attributes: {
-    title: "Age and gender",
-    meaning: "get age and gender, and thresholds that fit them",
+    title: "Attributes",
+    meaning: "get attributes such as age and gender, and thresholds that fit them",
   },
   landmarks: { title: "Landmarks", meaning: "get landmarks" },
   embeddings: { title: "Embeddings", meaning: "get the embeddings of analysed faces" },

@@ -8,7 +8,7 @@ import { compareGalleries, type GalleryDifference, rebuild } from "../galleries/
 import { createSqlGalleryStore } from "../galleries/sql-gallery-store.ts";
 import { milvusSettingsFrom } from "../gallery-searching.ts";
 import { openConfiguredDatabase } from "./account-command.ts";
-import { parseOptions } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, UsageError } from "./command.ts";
 import { formatCount } from "./format.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -31,7 +31,7 @@ after a change of VISAGE_MILVUS_INDEX, and after a restore of the database or of
 
 /** Writes all galleries to Milvus, or compares them. */
 export async function reindex(args: readonly string[], context: CommandContext): Promise<number> {
-  const { values } = parseOptions({ args, options: { check: { type: "boolean" } } });
+  const [values] = parseArguments(args, { check: { type: "boolean" } });
   const config = readConfig(context.env);
   const settings = milvusSettingsFrom(config);
   if (!settings) throw new UsageError("VISAGE_GALLERY_ENGINE must be milvus");

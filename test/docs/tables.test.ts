@@ -25,6 +25,7 @@ import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-mess
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
 import { tableFiles } from "../../tools/tables/table-files.ts";
+import { ATTRIBUTE_FIELDS } from "../support/face.ts";
 import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
 import { PERMITTED_SERVICES } from "../support/permission-cases.ts";
 
@@ -205,6 +206,8 @@ test("docs/typed-api.md lists every feature", () => {
   const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Features"));
   const [, ...features] = FeatureSchema.values.map(({ name }) => name);
   expect(rows.map(([feature]) => feature)).toEqual(features);
+  const [, attributes] = rows.find(([feature]) => feature === "FEATURE_ATTRIBUTES")!;
+  for (const name of ATTRIBUTE_FIELDS) expect(attributes).toContain(name);
 });
 
 test("docs/typed-api.md has the false match rates and thresholds of every population", () => {

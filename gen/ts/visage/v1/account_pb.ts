@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/account.proto.
  */
 export const file_visage_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Chd2aXNhZ2UvdjEvYWNjb3VudC5wcm90bxIJdmlzYWdlLnYxIpkBCgxTdWJzY3JpcHRpb24SKwoFc3RhdGUYASABKA4yHC52aXNhZ2UudjEuU3Vic2NyaXB0aW9uU3RhdGUSLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrADCgRQbGFuEgwKBG5hbWUYASABKAkSIAoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUgAiAEBEg0KBWJ1cnN0GAMgASgDEh8KEnJlcXVlc3RzX3Blcl9tb250aBgEIAEoA0gBiAEBEhwKD21heF9pbWFnZV9ieXRlcxgFIAEoA0gCiAEBEhoKDW1heF9nYWxsZXJpZXMYBiABKANIA4gBARIeChFtYXhfZ2FsbGVyeV9mYWNlcxgHIAEoA0gEiAEBEiMKFmRlZmF1bHRfcmV0ZW50aW9uX2RheXMYCCABKANIBYgBARIfChJtYXhfcmV0ZW50aW9uX2RheXMYCSABKANIBogBARILCgNvZmYYFCADKAlCFgoUX3JlcXVlc3RzX3Blcl9zZWNvbmRCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzInoKBVF1b3RhEg0KBW1vbnRoGAEgASgJEgwKBHVzZWQYAiABKAMSFgoJcmVtYWluaW5nGAMgASgDSACIAQESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3JlbWFpbmluZyLzAQoDS2V5EhMKC2ZpbmdlcnByaW50GAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY3VycmVudBgFIAEoCBIMCgRuYW1lGAYgASgJEg4KBnNjb3BlcxgHIAMoCRITCgtnYWxsZXJ5X2lkcxgIIAMoCSKCAQoKVXNhZ2VDb3VudBINCgVtb250aBgBIAEoCRIRCglvcGVyYXRpb24YAiABKAkSDwoHb3V0Y29tZRgDIAEoCRINCgVjb3VudBgEIAEoAxIQCgNkYXkYBSABKAlIAIgBARIQCgNrZXkYBiABKAlIAYgBAUIGCgRfZGF5QgYKBF9rZXkiEwoRR2V0QWNjb3VudFJlcXVlc3QixAEKEkdldEFjY291bnRSZXNwb25zZRIMCgRuYW1lGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEh0KBHBsYW4YAyABKAsyDy52aXNhZ2UudjEuUGxhbhItCgxzdWJzY3JpcHRpb24YBCABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEh8KBXF1b3RhGAUgASgLMhAudmlzYWdlLnYxLlF1b3RhEhwKBGtleXMYBiADKAsyDi52aXNhZ2UudjEuS2V5InIKD0dldFVzYWdlUmVxdWVzdBIZCgtmaXJzdF9tb250aBgBIAEoCUIE4kEBARIYCgpsYXN0X21vbnRoGAIgASgJQgTiQQEBEhQKBmJ5X2RheRgDIAEoCEIE4kEBARIUCgZieV9rZXkYBCABKAhCBOJBAQEiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgZjb3VudHMYASADKAsyFS52aXNhZ2UudjEuVXNhZ2VDb3VudCLUAQoQQ3JlYXRlS2V5UmVxdWVzdBIdCgpncmFjZV9kYXlzGAEgASgFQgTiQQEBSACIAQESEgoEbmFtZRgCIAEoCUIE4kEBARIUCgZzY29wZXMYAyADKAlCBOJBAQESGQoLZ2FsbGVyeV9pZHMYBCADKAlCBOJBAQESNQoLZXhwaXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBEhYKCHJlcGxhY2VzGAYgASgJQgTiQQEBQg0KC19ncmFjZV9kYXlzIj4KEUNyZWF0ZUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIcCgRrZXlzGAIgAygLMg4udmlzYWdlLnYxLktleSItChBEZWxldGVLZXlSZXF1ZXN0EhkKC2ZpbmdlcnByaW50GAEgASgJQgTiQQECIhMKEURlbGV0ZUtleVJlc3BvbnNlKrkBChFTdWJzY3JpcHRpb25TdGF0ZRIiCh5TVUJTQ1JJUFRJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIdChlTVUJTQ1JJUFRJT05fU1RBVEVfQUNUSVZFEAESIgoeU1VCU0NSSVBUSU9OX1NUQVRFX05PVF9TVEFSVEVEEAISHAoYU1VCU0NSSVBUSU9OX1NUQVRFX0VOREVEEAMSHwobU1VCU0NSSVBUSU9OX1NUQVRFX0RJU0FCTEVEEAQyrgMKDkFjY291bnRTZXJ2aWNlEmEKCkdldEFjY291bnQSHC52aXNhZ2UudjEuR2V0QWNjb3VudFJlcXVlc3QaHS52aXNhZ2UudjEuR2V0QWNjb3VudFJlc3BvbnNlIhaQAgKC0+STAg0SCy92MS9hY2NvdW50EmEKCEdldFVzYWdlEhoudmlzYWdlLnYxLkdldFVzYWdlUmVxdWVzdBobLnZpc2FnZS52MS5HZXRVc2FnZVJlc3BvbnNlIhyQAgKC0+STAhMSES92MS9hY2NvdW50L3VzYWdlEmMKCUNyZWF0ZUtleRIbLnZpc2FnZS52MS5DcmVhdGVLZXlSZXF1ZXN0GhwudmlzYWdlLnYxLkNyZWF0ZUtleVJlc3BvbnNlIhuC0+STAhU6ASoiEC92MS9hY2NvdW50L2tleXMScQoJRGVsZXRlS2V5EhsudmlzYWdlLnYxLkRlbGV0ZUtleVJlcXVlc3QaHC52aXNhZ2UudjEuRGVsZXRlS2V5UmVzcG9uc2UiKZACAoLT5JMCICoeL3YxL2FjY291bnQva2V5cy97ZmluZ2VycHJpbnR9QksKDWRldi52aXNhZ2UudjFQAVo4Z2l0aHViLmNvbS92aXNhZ2UtZmFjZS92aXNhZ2Uvc2Rrcy9nby92aXNhZ2UvdjE7dmlzYWdldjFiBnByb3RvMw", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
+  fileDesc("Chd2aXNhZ2UvdjEvYWNjb3VudC5wcm90bxIJdmlzYWdlLnYxIpkBCgxTdWJzY3JpcHRpb24SKwoFc3RhdGUYASABKA4yHC52aXNhZ2UudjEuU3Vic2NyaXB0aW9uU3RhdGUSLgoKc3RhcnRfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoDCgpQbGFuTGltaXRzEiAKE3JlcXVlc3RzX3Blcl9zZWNvbmQYASABKAFIAIgBARISCgVidXJzdBgCIAEoA0gBiAEBEh8KEnJlcXVlc3RzX3Blcl9tb250aBgDIAEoA0gCiAEBEhwKD21heF9pbWFnZV9ieXRlcxgEIAEoA0gDiAEBEhoKDW1heF9nYWxsZXJpZXMYBSABKANIBIgBARIeChFtYXhfZ2FsbGVyeV9mYWNlcxgGIAEoA0gFiAEBEiMKFmRlZmF1bHRfcmV0ZW50aW9uX2RheXMYByABKANIBogBARIfChJtYXhfcmV0ZW50aW9uX2RheXMYCCABKANIB4gBAUIWChRfcmVxdWVzdHNfcGVyX3NlY29uZEIICgZfYnVyc3RCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzIkgKBFBsYW4SDAoEbmFtZRgBIAEoCRIlCgZsaW1pdHMYAiABKAsyFS52aXNhZ2UudjEuUGxhbkxpbWl0cxILCgNvZmYYAyADKAkiegoFUXVvdGESDQoFbW9udGgYASABKAkSDAoEdXNlZBgCIAEoAxIWCglyZW1haW5pbmcYAyABKANIAIgBARIuCgpyZXNldF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIMCgpfcmVtYWluaW5nIvMBCgNLZXkSEwoLZmluZ2VycHJpbnQYASABKAkSLwoLY3JlYXRlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X3VzZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAUgASgIEgwKBG5hbWUYBiABKAkSDgoGc2NvcGVzGAcgAygJEhMKC2dhbGxlcnlfaWRzGAggAygJIoIBCgpVc2FnZUNvdW50Eg0KBW1vbnRoGAEgASgJEhEKCW9wZXJhdGlvbhgCIAEoCRIPCgdvdXRjb21lGAMgASgJEg0KBWNvdW50GAQgASgDEhAKA2RheRgFIAEoCUgAiAEBEhAKA2tleRgGIAEoCUgBiAEBQgYKBF9kYXlCBgoEX2tleSITChFHZXRBY2NvdW50UmVxdWVzdCLEAQoSR2V0QWNjb3VudFJlc3BvbnNlEgwKBG5hbWUYASABKAkSEwoLZmluZ2VycHJpbnQYAiABKAkSHQoEcGxhbhgDIAEoCzIPLnZpc2FnZS52MS5QbGFuEi0KDHN1YnNjcmlwdGlvbhgEIAEoCzIXLnZpc2FnZS52MS5TdWJzY3JpcHRpb24SHwoFcXVvdGEYBSABKAsyEC52aXNhZ2UudjEuUXVvdGESHAoEa2V5cxgGIAMoCzIOLnZpc2FnZS52MS5LZXkicgoPR2V0VXNhZ2VSZXF1ZXN0EhkKC2ZpcnN0X21vbnRoGAEgASgJQgTiQQEBEhgKCmxhc3RfbW9udGgYAiABKAlCBOJBAQESFAoGYnlfZGF5GAMgASgIQgTiQQEBEhQKBmJ5X2tleRgEIAEoCEIE4kEBASI5ChBHZXRVc2FnZVJlc3BvbnNlEiUKBmNvdW50cxgBIAMoCzIVLnZpc2FnZS52MS5Vc2FnZUNvdW50ItQBChBDcmVhdGVLZXlSZXF1ZXN0Eh0KCmdyYWNlX2RheXMYASABKAVCBOJBAQFIAIgBARISCgRuYW1lGAIgASgJQgTiQQEBEhQKBnNjb3BlcxgDIAMoCUIE4kEBARIZCgtnYWxsZXJ5X2lkcxgEIAMoCUIE4kEBARI1CgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESFgoIcmVwbGFjZXMYBiABKAlCBOJBAQFCDQoLX2dyYWNlX2RheXMiPgoRQ3JlYXRlS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5Ii0KEERlbGV0ZUtleVJlcXVlc3QSGQoLZmluZ2VycHJpbnQYASABKAlCBOJBAQIiEwoRRGVsZXRlS2V5UmVzcG9uc2UquQEKEVN1YnNjcmlwdGlvblN0YXRlEiIKHlNVQlNDUklQVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNVQlNDUklQVElPTl9TVEFURV9BQ1RJVkUQARIiCh5TVUJTQ1JJUFRJT05fU1RBVEVfTk9UX1NUQVJURUQQAhIcChhTVUJTQ1JJUFRJT05fU1RBVEVfRU5ERUQQAxIfChtTVUJTQ1JJUFRJT05fU1RBVEVfRElTQUJMRUQQBDKuAwoOQWNjb3VudFNlcnZpY2USYQoKR2V0QWNjb3VudBIcLnZpc2FnZS52MS5HZXRBY2NvdW50UmVxdWVzdBodLnZpc2FnZS52MS5HZXRBY2NvdW50UmVzcG9uc2UiFpACAoLT5JMCDRILL3YxL2FjY291bnQSYQoIR2V0VXNhZ2USGi52aXNhZ2UudjEuR2V0VXNhZ2VSZXF1ZXN0GhsudmlzYWdlLnYxLkdldFVzYWdlUmVzcG9uc2UiHJACAoLT5JMCExIRL3YxL2FjY291bnQvdXNhZ2USYwoJQ3JlYXRlS2V5EhsudmlzYWdlLnYxLkNyZWF0ZUtleVJlcXVlc3QaHC52aXNhZ2UudjEuQ3JlYXRlS2V5UmVzcG9uc2UiG4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxJxCglEZWxldGVLZXkSGy52aXNhZ2UudjEuRGVsZXRlS2V5UmVxdWVzdBocLnZpc2FnZS52MS5EZWxldGVLZXlSZXNwb25zZSIpkAICgtPkkwIgKh4vdjEvYWNjb3VudC9rZXlzL3tmaW5nZXJwcmludH1CSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * When requests are served.
@@ -59,6 +59,77 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
 /**
  * The limits of a plan. A limit that is missing does not apply.
  *
+ * @generated from message visage.v1.PlanLimits
+ */
+export type PlanLimits = Message<"visage.v1.PlanLimits"> & {
+  /**
+   * Requests per second, at least 0.001.
+   *
+   * @generated from field: optional double requests_per_second = 1;
+   */
+  requestsPerSecond?: number | undefined;
+
+  /**
+   * Requests that may exceed the rate at once, at least 1. Always there; a new plan without it gets two seconds of its
+   * rate.
+   *
+   * @generated from field: optional int64 burst = 2;
+   */
+  burst?: bigint | undefined;
+
+  /**
+   * Successful requests per calendar month (UTC), at least 1.
+   *
+   * @generated from field: optional int64 requests_per_month = 3;
+   */
+  requestsPerMonth?: bigint | undefined;
+
+  /**
+   * Size of one encoded image in bytes, at least 1. The service may have a lower limit.
+   *
+   * @generated from field: optional int64 max_image_bytes = 4;
+   */
+  maxImageBytes?: bigint | undefined;
+
+  /**
+   * Number of galleries.
+   *
+   * @generated from field: optional int64 max_galleries = 5;
+   */
+  maxGalleries?: bigint | undefined;
+
+  /**
+   * Number of faces in one gallery.
+   *
+   * @generated from field: optional int64 max_gallery_faces = 6;
+   */
+  maxGalleryFaces?: bigint | undefined;
+
+  /**
+   * Days for which people are kept in galleries if no time is given, at least 1.
+   *
+   * @generated from field: optional int64 default_retention_days = 7;
+   */
+  defaultRetentionDays?: bigint | undefined;
+
+  /**
+   * Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
+   *
+   * @generated from field: optional int64 max_retention_days = 8;
+   */
+  maxRetentionDays?: bigint | undefined;
+};
+
+/**
+ * Describes the message visage.v1.PlanLimits.
+ * Use `create(PlanLimitsSchema)` to create a new message.
+ */
+export const PlanLimitsSchema: GenMessage<PlanLimits> = /*@__PURE__*/
+  messageDesc(file_visage_v1_account, 1);
+
+/**
+ * What the users of a plan may do.
+ *
  * @generated from message visage.v1.Plan
  */
 export type Plan = Message<"visage.v1.Plan"> & {
@@ -70,65 +141,16 @@ export type Plan = Message<"visage.v1.Plan"> & {
   name: string;
 
   /**
-   * Requests per second.
+   * The limits.
    *
-   * @generated from field: optional double requests_per_second = 2;
+   * @generated from field: visage.v1.PlanLimits limits = 2;
    */
-  requestsPerSecond?: number | undefined;
-
-  /**
-   * Requests that may exceed the rate at once.
-   *
-   * @generated from field: int64 burst = 3;
-   */
-  burst: bigint;
-
-  /**
-   * Successful requests per calendar month (UTC).
-   *
-   * @generated from field: optional int64 requests_per_month = 4;
-   */
-  requestsPerMonth?: bigint | undefined;
-
-  /**
-   * Size of one encoded image in bytes. The service may have a lower limit.
-   *
-   * @generated from field: optional int64 max_image_bytes = 5;
-   */
-  maxImageBytes?: bigint | undefined;
-
-  /**
-   * Number of galleries.
-   *
-   * @generated from field: optional int64 max_galleries = 6;
-   */
-  maxGalleries?: bigint | undefined;
-
-  /**
-   * Number of faces in one gallery.
-   *
-   * @generated from field: optional int64 max_gallery_faces = 7;
-   */
-  maxGalleryFaces?: bigint | undefined;
-
-  /**
-   * Days for which people are kept in galleries if no time is given.
-   *
-   * @generated from field: optional int64 default_retention_days = 8;
-   */
-  defaultRetentionDays?: bigint | undefined;
-
-  /**
-   * Days for which people can be kept in galleries at most. The default, too, if there is no other.
-   *
-   * @generated from field: optional int64 max_retention_days = 9;
-   */
-  maxRetentionDays?: bigint | undefined;
+  limits?: PlanLimits | undefined;
 
   /**
    * The permissions that are switched off for the users of the plan, such as `export`.
    *
-   * @generated from field: repeated string off = 20;
+   * @generated from field: repeated string off = 3;
    */
   off: string[];
 };
@@ -138,7 +160,7 @@ export type Plan = Message<"visage.v1.Plan"> & {
  * Use `create(PlanSchema)` to create a new message.
  */
 export const PlanSchema: GenMessage<Plan> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 1);
+  messageDesc(file_visage_v1_account, 2);
 
 /**
  * The monthly quota.
@@ -180,7 +202,7 @@ export type Quota = Message<"visage.v1.Quota"> & {
  * Use `create(QuotaSchema)` to create a new message.
  */
 export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 2);
+  messageDesc(file_visage_v1_account, 3);
 
 /**
  * A key of a user. The key itself is not stored.
@@ -250,7 +272,7 @@ export type Key = Message<"visage.v1.Key"> & {
  * Use `create(KeySchema)` to create a new message.
  */
 export const KeySchema: GenMessage<Key> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 3);
+  messageDesc(file_visage_v1_account, 4);
 
 /**
  * The number of requests with one outcome.
@@ -308,7 +330,7 @@ export type UsageCount = Message<"visage.v1.UsageCount"> & {
  * Use `create(UsageCountSchema)` to create a new message.
  */
 export const UsageCountSchema: GenMessage<UsageCount> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 4);
+  messageDesc(file_visage_v1_account, 5);
 
 /**
  * A request of GetAccount.
@@ -323,7 +345,7 @@ export type GetAccountRequest = Message<"visage.v1.GetAccountRequest"> & {
  * Use `create(GetAccountRequestSchema)` to create a new message.
  */
 export const GetAccountRequestSchema: GenMessage<GetAccountRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 5);
+  messageDesc(file_visage_v1_account, 6);
 
 /**
  * The account.
@@ -379,7 +401,7 @@ export type GetAccountResponse = Message<"visage.v1.GetAccountResponse"> & {
  * Use `create(GetAccountResponseSchema)` to create a new message.
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 6);
+  messageDesc(file_visage_v1_account, 7);
 
 /**
  * A request of GetUsage.
@@ -421,7 +443,7 @@ export type GetUsageRequest = Message<"visage.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 7);
+  messageDesc(file_visage_v1_account, 8);
 
 /**
  * The usage.
@@ -442,7 +464,7 @@ export type GetUsageResponse = Message<"visage.v1.GetUsageResponse"> & {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 8);
+  messageDesc(file_visage_v1_account, 9);
 
 /**
  * A request of CreateKey.
@@ -501,7 +523,7 @@ export type CreateKeyRequest = Message<"visage.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 9);
+  messageDesc(file_visage_v1_account, 10);
 
 /**
  * The created key.
@@ -529,7 +551,7 @@ export type CreateKeyResponse = Message<"visage.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 10);
+  messageDesc(file_visage_v1_account, 11);
 
 /**
  * A request of DeleteKey.
@@ -550,7 +572,7 @@ export type DeleteKeyRequest = Message<"visage.v1.DeleteKeyRequest"> & {
  * Use `create(DeleteKeyRequestSchema)` to create a new message.
  */
 export const DeleteKeyRequestSchema: GenMessage<DeleteKeyRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 11);
+  messageDesc(file_visage_v1_account, 12);
 
 /**
  * The key has been deleted.
@@ -565,7 +587,7 @@ export type DeleteKeyResponse = Message<"visage.v1.DeleteKeyResponse"> & {
  * Use `create(DeleteKeyResponseSchema)` to create a new message.
  */
 export const DeleteKeyResponseSchema: GenMessage<DeleteKeyResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_account, 12);
+  messageDesc(file_visage_v1_account, 13);
 
 /**
  * Whether a subscription admits requests.

@@ -13,7 +13,7 @@ import { file_google_api_annotations } from "../../google/api/annotations_pb.ts"
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Key, Plan, Subscription, UsageCount } from "./account_pb.ts";
+import type { Key, Plan, PlanLimits, Subscription, UsageCount } from "./account_pb.ts";
 import { file_visage_v1_account } from "./account_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/admin.proto.
  */
 export const file_visage_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChV2aXNhZ2UvdjEvYWRtaW4ucHJvdG8SCXZpc2FnZS52MSLbAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBG5hbWUYAyABKAkSDAoEcGxhbhgEIAEoCRItCgxzdWJzY3JpcHRpb24YBSABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEg8KB2VuYWJsZWQYBiABKAgSIAoTY2VydGlmaWNhdGVfc3ViamVjdBgHIAEoCUgAiAEBEhcKD3VzZWRfdGhpc19tb250aBgIIAEoA0IWChRfY2VydGlmaWNhdGVfc3ViamVjdCJaChBMaXN0VXNlcnNSZXF1ZXN0EhMKBXF1ZXJ5GAEgASgJQgTiQQEBEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBImAKEUxpc3RVc2Vyc1Jlc3BvbnNlEh4KBXVzZXJzGAEgAygLMg8udmlzYWdlLnYxLlVzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiJAoOR2V0VXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiJOCg9HZXRVc2VyUmVzcG9uc2USHQoEdXNlchgBIAEoCzIPLnZpc2FnZS52MS5Vc2VyEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IsgBChFDcmVhdGVVc2VyUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECEhIKBHBsYW4YAiABKAlCBOJBAQESNAoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESMgoIZW5kX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBEiEKE2NlcnRpZmljYXRlX3N1YmplY3QYBSABKAlCBOJBAQEiQAoSQ3JlYXRlVXNlclJlc3BvbnNlEh0KBHVzZXIYASABKAsyDy52aXNhZ2UudjEuVXNlchILCgNrZXkYAiABKAkisAIKEVVwZGF0ZVVzZXJSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISFwoEcGxhbhgCIAEoCUIE4kEBAUgAiAEBEhoKB2VuYWJsZWQYAyABKAhCBOJBAQFIAYgBARIyCghlbmRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESHgoLZXh0ZW5kX2RheXMYBSABKAVCBOJBAQFIAogBARIZCgt3aXRob3V0X2VuZBgGIAEoCEIE4kEBARImChNjZXJ0aWZpY2F0ZV9zdWJqZWN0GAcgASgJQgTiQQEBSAOIAQFCBwoFX3BsYW5CCgoIX2VuYWJsZWRCDgoMX2V4dGVuZF9kYXlzQhYKFF9jZXJ0aWZpY2F0ZV9zdWJqZWN0IjMKElVwZGF0ZVVzZXJSZXNwb25zZRIdCgR1c2VyGAEgASgLMg8udmlzYWdlLnYxLlVzZXIiJwoRRGVsZXRlVXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiIUChJEZWxldGVVc2VyUmVzcG9uc2Ui7AEKFENyZWF0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISHQoKZ3JhY2VfZGF5cxgCIAEoBUIE4kEBAUgAiAEBEhIKBG5hbWUYAyABKAlCBOJBAQESFAoGc2NvcGVzGAQgAygJQgTiQQEBEhkKC2dhbGxlcnlfaWRzGAUgAygJQgTiQQEBEjUKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBARIWCghyZXBsYWNlcxgHIAEoCUIE4kEBAUINCgtfZ3JhY2VfZGF5cyJCChVDcmVhdGVVc2VyS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IkUKFERlbGV0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISGQoLZmluZ2VycHJpbnQYAiABKAlCBOJBAQIiFwoVRGVsZXRlVXNlcktleVJlc3BvbnNlIhIKEExpc3RQbGFuc1JlcXVlc3QiOgoRTGlzdFBsYW5zUmVzcG9uc2USJQoFcGxhbnMYASADKAsyFi52aXNhZ2UudjEuUGxhblN1bW1hcnkiQAoLUGxhblN1bW1hcnkSHQoEcGxhbhgBIAEoCzIPLnZpc2FnZS52MS5QbGFuEhIKCnVzZXJfY291bnQYAiABKAUiiAQKEUNyZWF0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQISJgoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUIE4kEBAUgAiAEBEhgKBWJ1cnN0GAMgASgDQgTiQQEBSAGIAQESJQoScmVxdWVzdHNfcGVyX21vbnRoGAQgASgDQgTiQQEBSAKIAQESIgoPbWF4X2ltYWdlX2J5dGVzGAUgASgDQgTiQQEBSAOIAQESIAoNbWF4X2dhbGxlcmllcxgGIAEoA0IE4kEBAUgEiAEBEiQKEW1heF9nYWxsZXJ5X2ZhY2VzGAcgASgDQgTiQQEBSAWIAQESKQoWZGVmYXVsdF9yZXRlbnRpb25fZGF5cxgIIAEoA0IE4kEBAUgGiAEBEiUKEm1heF9yZXRlbnRpb25fZGF5cxgJIAEoA0IE4kEBAUgHiAEBEhEKA29mZhgUIAMoCUIE4kEBAUIWChRfcmVxdWVzdHNfcGVyX3NlY29uZEIICgZfYnVyc3RCFQoTX3JlcXVlc3RzX3Blcl9tb250aEISChBfbWF4X2ltYWdlX2J5dGVzQhAKDl9tYXhfZ2FsbGVyaWVzQhQKEl9tYXhfZ2FsbGVyeV9mYWNlc0IZChdfZGVmYXVsdF9yZXRlbnRpb25fZGF5c0IVChNfbWF4X3JldGVudGlvbl9kYXlzIjMKEkNyZWF0ZVBsYW5SZXNwb25zZRIdCgRwbGFuGAEgASgLMg8udmlzYWdlLnYxLlBsYW4ioQQKEVVwZGF0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQISJgoTcmVxdWVzdHNfcGVyX3NlY29uZBgCIAEoAUIE4kEBAUgAiAEBEhgKBWJ1cnN0GAMgASgDQgTiQQEBSAGIAQESJQoScmVxdWVzdHNfcGVyX21vbnRoGAQgASgDQgTiQQEBSAKIAQESIgoPbWF4X2ltYWdlX2J5dGVzGAUgASgDQgTiQQEBSAOIAQESIAoNbWF4X2dhbGxlcmllcxgGIAEoA0IE4kEBAUgEiAEBEiQKEW1heF9nYWxsZXJ5X2ZhY2VzGAcgASgDQgTiQQEBSAWIAQESKQoWZGVmYXVsdF9yZXRlbnRpb25fZGF5cxgIIAEoA0IE4kEBAUgGiAEBEiUKEm1heF9yZXRlbnRpb25fZGF5cxgJIAEoA0IE4kEBAUgHiAEBEhEKA29mZhgUIAMoCUIE4kEBARIXCgl1bmxpbWl0ZWQYFSADKAlCBOJBAQFCFgoUX3JlcXVlc3RzX3Blcl9zZWNvbmRCCAoGX2J1cnN0QhUKE19yZXF1ZXN0c19wZXJfbW9udGhCEgoQX21heF9pbWFnZV9ieXRlc0IQCg5fbWF4X2dhbGxlcmllc0IUChJfbWF4X2dhbGxlcnlfZmFjZXNCGQoXX2RlZmF1bHRfcmV0ZW50aW9uX2RheXNCFQoTX21heF9yZXRlbnRpb25fZGF5cyIzChJVcGRhdGVQbGFuUmVzcG9uc2USHQoEcGxhbhgBIAEoCzIPLnZpc2FnZS52MS5QbGFuIicKEURlbGV0ZVBsYW5SZXF1ZXN0EhIKBG5hbWUYASABKAlCBOJBAQIiFAoSRGVsZXRlUGxhblJlc3BvbnNlIoYBCg9TdW1Vc2FnZVJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBARIZCgtmaXJzdF9tb250aBgCIAEoCUIE4kEBARIYCgpsYXN0X21vbnRoGAMgASgJQgTiQQEBEhQKBmJ5X2RheRgEIAEoCEIE4kEBARIUCgZieV9rZXkYBSABKAhCBOJBAQEiOQoQU3VtVXNhZ2VSZXNwb25zZRIlCgZjb3VudHMYASADKAsyFS52aXNhZ2UudjEuVXNhZ2VDb3VudDKsCgoMQWRtaW5TZXJ2aWNlEmIKCUxpc3RVc2VycxIbLnZpc2FnZS52MS5MaXN0VXNlcnNSZXF1ZXN0GhwudmlzYWdlLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIhqQAgKC0+STAhESDy92MS9hZG1pbi91c2VycxJjCgdHZXRVc2VyEhkudmlzYWdlLnYxLkdldFVzZXJSZXF1ZXN0GhoudmlzYWdlLnYxLkdldFVzZXJSZXNwb25zZSIhkAICgtPkkwIYEhYvdjEvYWRtaW4vdXNlcnMve3VzZXJ9EmUKCkNyZWF0ZVVzZXISHC52aXNhZ2UudjEuQ3JlYXRlVXNlclJlcXVlc3QaHS52aXNhZ2UudjEuQ3JlYXRlVXNlclJlc3BvbnNlIhqC0+STAhQ6ASoiDy92MS9hZG1pbi91c2VycxJsCgpVcGRhdGVVc2VyEhwudmlzYWdlLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0Gh0udmlzYWdlLnYxLlVwZGF0ZVVzZXJSZXNwb25zZSIhgtPkkwIbOgEqMhYvdjEvYWRtaW4vdXNlcnMve3VzZXJ9EmwKCkRlbGV0ZVVzZXISHC52aXNhZ2UudjEuRGVsZXRlVXNlclJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlVXNlclJlc3BvbnNlIiGQAgKC0+STAhgqFi92MS9hZG1pbi91c2Vycy97dXNlcn0SegoNQ3JlYXRlVXNlcktleRIfLnZpc2FnZS52MS5DcmVhdGVVc2VyS2V5UmVxdWVzdBogLnZpc2FnZS52MS5DcmVhdGVVc2VyS2V5UmVzcG9uc2UiJoLT5JMCIDoBKiIbL3YxL2FkbWluL3VzZXJzL3t1c2VyfS9rZXlzEogBCg1EZWxldGVVc2VyS2V5Eh8udmlzYWdlLnYxLkRlbGV0ZVVzZXJLZXlSZXF1ZXN0GiAudmlzYWdlLnYxLkRlbGV0ZVVzZXJLZXlSZXNwb25zZSI0kAICgtPkkwIrKikvdjEvYWRtaW4vdXNlcnMve3VzZXJ9L2tleXMve2ZpbmdlcnByaW50fRJiCglMaXN0UGxhbnMSGy52aXNhZ2UudjEuTGlzdFBsYW5zUmVxdWVzdBocLnZpc2FnZS52MS5MaXN0UGxhbnNSZXNwb25zZSIakAICgtPkkwIREg8vdjEvYWRtaW4vcGxhbnMSZQoKQ3JlYXRlUGxhbhIcLnZpc2FnZS52MS5DcmVhdGVQbGFuUmVxdWVzdBodLnZpc2FnZS52MS5DcmVhdGVQbGFuUmVzcG9uc2UiGoLT5JMCFDoBKiIPL3YxL2FkbWluL3BsYW5zEm8KClVwZGF0ZVBsYW4SHC52aXNhZ2UudjEuVXBkYXRlUGxhblJlcXVlc3QaHS52aXNhZ2UudjEuVXBkYXRlUGxhblJlc3BvbnNlIiSQAgKC0+STAhs6ASoyFi92MS9hZG1pbi9wbGFucy97bmFtZX0SbAoKRGVsZXRlUGxhbhIcLnZpc2FnZS52MS5EZWxldGVQbGFuUmVxdWVzdBodLnZpc2FnZS52MS5EZWxldGVQbGFuUmVzcG9uc2UiIZACAoLT5JMCGCoWL3YxL2FkbWluL3BsYW5zL3tuYW1lfRJfCghTdW1Vc2FnZRIaLnZpc2FnZS52MS5TdW1Vc2FnZVJlcXVlc3QaGy52aXNhZ2UudjEuU3VtVXNhZ2VSZXNwb25zZSIakAICgtPkkwIREg8vdjEvYWRtaW4vdXNhZ2VCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_account]);
+  fileDesc("ChV2aXNhZ2UvdjEvYWRtaW4ucHJvdG8SCXZpc2FnZS52MSLbAQoEVXNlchIPCgd1c2VyX2lkGAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJEgwKBG5hbWUYAyABKAkSDAoEcGxhbhgEIAEoCRItCgxzdWJzY3JpcHRpb24YBSABKAsyFy52aXNhZ2UudjEuU3Vic2NyaXB0aW9uEg8KB2VuYWJsZWQYBiABKAgSIAoTY2VydGlmaWNhdGVfc3ViamVjdBgHIAEoCUgAiAEBEhcKD3VzZWRfdGhpc19tb250aBgIIAEoA0IWChRfY2VydGlmaWNhdGVfc3ViamVjdCJaChBMaXN0VXNlcnNSZXF1ZXN0EhMKBXF1ZXJ5GAEgASgJQgTiQQEBEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBImAKEUxpc3RVc2Vyc1Jlc3BvbnNlEh4KBXVzZXJzGAEgAygLMg8udmlzYWdlLnYxLlVzZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiJAoOR2V0VXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiJOCg9HZXRVc2VyUmVzcG9uc2USHQoEdXNlchgBIAEoCzIPLnZpc2FnZS52MS5Vc2VyEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IsgBChFDcmVhdGVVc2VyUmVxdWVzdBISCgRuYW1lGAEgASgJQgTiQQECEhIKBHBsYW4YAiABKAlCBOJBAQESNAoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESMgoIZW5kX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBEiEKE2NlcnRpZmljYXRlX3N1YmplY3QYBSABKAlCBOJBAQEiQAoSQ3JlYXRlVXNlclJlc3BvbnNlEh0KBHVzZXIYASABKAsyDy52aXNhZ2UudjEuVXNlchILCgNrZXkYAiABKAkisAIKEVVwZGF0ZVVzZXJSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISFwoEcGxhbhgCIAEoCUIE4kEBAUgAiAEBEhoKB2VuYWJsZWQYAyABKAhCBOJBAQFIAYgBARIyCghlbmRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQESHgoLZXh0ZW5kX2RheXMYBSABKAVCBOJBAQFIAogBARIZCgt3aXRob3V0X2VuZBgGIAEoCEIE4kEBARImChNjZXJ0aWZpY2F0ZV9zdWJqZWN0GAcgASgJQgTiQQEBSAOIAQFCBwoFX3BsYW5CCgoIX2VuYWJsZWRCDgoMX2V4dGVuZF9kYXlzQhYKFF9jZXJ0aWZpY2F0ZV9zdWJqZWN0IjMKElVwZGF0ZVVzZXJSZXNwb25zZRIdCgR1c2VyGAEgASgLMg8udmlzYWdlLnYxLlVzZXIiJwoRRGVsZXRlVXNlclJlcXVlc3QSEgoEdXNlchgBIAEoCUIE4kEBAiIUChJEZWxldGVVc2VyUmVzcG9uc2Ui7AEKFENyZWF0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISHQoKZ3JhY2VfZGF5cxgCIAEoBUIE4kEBAUgAiAEBEhIKBG5hbWUYAyABKAlCBOJBAQESFAoGc2NvcGVzGAQgAygJQgTiQQEBEhkKC2dhbGxlcnlfaWRzGAUgAygJQgTiQQEBEjUKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBARIWCghyZXBsYWNlcxgHIAEoCUIE4kEBAUINCgtfZ3JhY2VfZGF5cyJCChVDcmVhdGVVc2VyS2V5UmVzcG9uc2USCwoDa2V5GAEgASgJEhwKBGtleXMYAiADKAsyDi52aXNhZ2UudjEuS2V5IkUKFERlbGV0ZVVzZXJLZXlSZXF1ZXN0EhIKBHVzZXIYASABKAlCBOJBAQISGQoLZmluZ2VycHJpbnQYAiABKAlCBOJBAQIiFwoVRGVsZXRlVXNlcktleVJlc3BvbnNlIhIKEExpc3RQbGFuc1JlcXVlc3QiOgoRTGlzdFBsYW5zUmVzcG9uc2USJQoFcGxhbnMYASADKAsyFi52aXNhZ2UudjEuUGxhblN1bW1hcnkiQAoLUGxhblN1bW1hcnkSHQoEcGxhbhgBIAEoCzIPLnZpc2FnZS52MS5QbGFuEhIKCnVzZXJfY291bnQYAiABKAUiZwoRQ3JlYXRlUGxhblJlcXVlc3QSEgoEbmFtZRgBIAEoCUIE4kEBAhIrCgZsaW1pdHMYAiABKAsyFS52aXNhZ2UudjEuUGxhbkxpbWl0c0IE4kEBARIRCgNvZmYYAyADKAlCBOJBAQEiMwoSQ3JlYXRlUGxhblJlc3BvbnNlEh0KBHBsYW4YASABKAsyDy52aXNhZ2UudjEuUGxhbiKAAQoRVXBkYXRlUGxhblJlcXVlc3QSEgoEbmFtZRgBIAEoCUIE4kEBAhIrCgZsaW1pdHMYAiABKAsyFS52aXNhZ2UudjEuUGxhbkxpbWl0c0IE4kEBARIRCgNvZmYYAyADKAlCBOJBAQESFwoJdW5saW1pdGVkGAQgAygJQgTiQQEBIjMKElVwZGF0ZVBsYW5SZXNwb25zZRIdCgRwbGFuGAEgASgLMg8udmlzYWdlLnYxLlBsYW4iJwoRRGVsZXRlUGxhblJlcXVlc3QSEgoEbmFtZRgBIAEoCUIE4kEBAiIUChJEZWxldGVQbGFuUmVzcG9uc2UihgEKD1N1bVVzYWdlUmVxdWVzdBISCgR1c2VyGAEgASgJQgTiQQEBEhkKC2ZpcnN0X21vbnRoGAIgASgJQgTiQQEBEhgKCmxhc3RfbW9udGgYAyABKAlCBOJBAQESFAoGYnlfZGF5GAQgASgIQgTiQQEBEhQKBmJ5X2tleRgFIAEoCEIE4kEBASI5ChBTdW1Vc2FnZVJlc3BvbnNlEiUKBmNvdW50cxgBIAMoCzIVLnZpc2FnZS52MS5Vc2FnZUNvdW50MqwKCgxBZG1pblNlcnZpY2USYgoJTGlzdFVzZXJzEhsudmlzYWdlLnYxLkxpc3RVc2Vyc1JlcXVlc3QaHC52aXNhZ2UudjEuTGlzdFVzZXJzUmVzcG9uc2UiGpACAoLT5JMCERIPL3YxL2FkbWluL3VzZXJzEmMKB0dldFVzZXISGS52aXNhZ2UudjEuR2V0VXNlclJlcXVlc3QaGi52aXNhZ2UudjEuR2V0VXNlclJlc3BvbnNlIiGQAgKC0+STAhgSFi92MS9hZG1pbi91c2Vycy97dXNlcn0SZQoKQ3JlYXRlVXNlchIcLnZpc2FnZS52MS5DcmVhdGVVc2VyUmVxdWVzdBodLnZpc2FnZS52MS5DcmVhdGVVc2VyUmVzcG9uc2UiGoLT5JMCFDoBKiIPL3YxL2FkbWluL3VzZXJzEmwKClVwZGF0ZVVzZXISHC52aXNhZ2UudjEuVXBkYXRlVXNlclJlcXVlc3QaHS52aXNhZ2UudjEuVXBkYXRlVXNlclJlc3BvbnNlIiGC0+STAhs6ASoyFi92MS9hZG1pbi91c2Vycy97dXNlcn0SbAoKRGVsZXRlVXNlchIcLnZpc2FnZS52MS5EZWxldGVVc2VyUmVxdWVzdBodLnZpc2FnZS52MS5EZWxldGVVc2VyUmVzcG9uc2UiIZACAoLT5JMCGCoWL3YxL2FkbWluL3VzZXJzL3t1c2VyfRJ6Cg1DcmVhdGVVc2VyS2V5Eh8udmlzYWdlLnYxLkNyZWF0ZVVzZXJLZXlSZXF1ZXN0GiAudmlzYWdlLnYxLkNyZWF0ZVVzZXJLZXlSZXNwb25zZSImgtPkkwIgOgEqIhsvdjEvYWRtaW4vdXNlcnMve3VzZXJ9L2tleXMSiAEKDURlbGV0ZVVzZXJLZXkSHy52aXNhZ2UudjEuRGVsZXRlVXNlcktleVJlcXVlc3QaIC52aXNhZ2UudjEuRGVsZXRlVXNlcktleVJlc3BvbnNlIjSQAgKC0+STAisqKS92MS9hZG1pbi91c2Vycy97dXNlcn0va2V5cy97ZmluZ2VycHJpbnR9EmIKCUxpc3RQbGFucxIbLnZpc2FnZS52MS5MaXN0UGxhbnNSZXF1ZXN0GhwudmlzYWdlLnYxLkxpc3RQbGFuc1Jlc3BvbnNlIhqQAgKC0+STAhESDy92MS9hZG1pbi9wbGFucxJlCgpDcmVhdGVQbGFuEhwudmlzYWdlLnYxLkNyZWF0ZVBsYW5SZXF1ZXN0Gh0udmlzYWdlLnYxLkNyZWF0ZVBsYW5SZXNwb25zZSIagtPkkwIUOgEqIg8vdjEvYWRtaW4vcGxhbnMSbwoKVXBkYXRlUGxhbhIcLnZpc2FnZS52MS5VcGRhdGVQbGFuUmVxdWVzdBodLnZpc2FnZS52MS5VcGRhdGVQbGFuUmVzcG9uc2UiJJACAoLT5JMCGzoBKjIWL3YxL2FkbWluL3BsYW5zL3tuYW1lfRJsCgpEZWxldGVQbGFuEhwudmlzYWdlLnYxLkRlbGV0ZVBsYW5SZXF1ZXN0Gh0udmlzYWdlLnYxLkRlbGV0ZVBsYW5SZXNwb25zZSIhkAICgtPkkwIYKhYvdjEvYWRtaW4vcGxhbnMve25hbWV9El8KCFN1bVVzYWdlEhoudmlzYWdlLnYxLlN1bVVzYWdlUmVxdWVzdBobLnZpc2FnZS52MS5TdW1Vc2FnZVJlc3BvbnNlIhqQAgKC0+STAhESDy92MS9hZG1pbi91c2FnZUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_account]);
 
 /**
  * A user of the service.
@@ -612,7 +612,7 @@ export const PlanSummarySchema: GenMessage<PlanSummary> = /*@__PURE__*/
   messageDesc(file_visage_v1_admin, 17);
 
 /**
- * A request of CreatePlan. A limit that is not set does not apply.
+ * A request of CreatePlan.
  *
  * @generated from message visage.v1.CreatePlanRequest
  */
@@ -625,65 +625,16 @@ export type CreatePlanRequest = Message<"visage.v1.CreatePlanRequest"> & {
   name: string;
 
   /**
-   * Requests per second, at least 0.001.
+   * The limits.
    *
-   * @generated from field: optional double requests_per_second = 2;
+   * @generated from field: visage.v1.PlanLimits limits = 2;
    */
-  requestsPerSecond?: number | undefined;
-
-  /**
-   * Requests that may exceed the rate at once, at least 1. Without it, two seconds of the rate.
-   *
-   * @generated from field: optional int64 burst = 3;
-   */
-  burst?: bigint | undefined;
-
-  /**
-   * Successful requests per calendar month (UTC), at least 1.
-   *
-   * @generated from field: optional int64 requests_per_month = 4;
-   */
-  requestsPerMonth?: bigint | undefined;
-
-  /**
-   * Size of one encoded image in bytes, at least 1.
-   *
-   * @generated from field: optional int64 max_image_bytes = 5;
-   */
-  maxImageBytes?: bigint | undefined;
-
-  /**
-   * Number of galleries.
-   *
-   * @generated from field: optional int64 max_galleries = 6;
-   */
-  maxGalleries?: bigint | undefined;
-
-  /**
-   * Number of faces in one gallery.
-   *
-   * @generated from field: optional int64 max_gallery_faces = 7;
-   */
-  maxGalleryFaces?: bigint | undefined;
-
-  /**
-   * Days for which people are kept in galleries if no time is given, at least 1.
-   *
-   * @generated from field: optional int64 default_retention_days = 8;
-   */
-  defaultRetentionDays?: bigint | undefined;
-
-  /**
-   * Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
-   *
-   * @generated from field: optional int64 max_retention_days = 9;
-   */
-  maxRetentionDays?: bigint | undefined;
+  limits?: PlanLimits | undefined;
 
   /**
    * The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries.
    *
-   * @generated from field: repeated string off = 20;
+   * @generated from field: repeated string off = 3;
    */
   off: string[];
 };
@@ -730,72 +681,23 @@ export type UpdatePlanRequest = Message<"visage.v1.UpdatePlanRequest"> & {
   name: string;
 
   /**
-   * Requests per second, at least 0.001.
+   * The limits to change. A limit that is missing stays.
    *
-   * @generated from field: optional double requests_per_second = 2;
+   * @generated from field: visage.v1.PlanLimits limits = 2;
    */
-  requestsPerSecond?: number | undefined;
-
-  /**
-   * Requests that may exceed the rate at once, at least 1.
-   *
-   * @generated from field: optional int64 burst = 3;
-   */
-  burst?: bigint | undefined;
-
-  /**
-   * Successful requests per calendar month (UTC), at least 1.
-   *
-   * @generated from field: optional int64 requests_per_month = 4;
-   */
-  requestsPerMonth?: bigint | undefined;
-
-  /**
-   * Size of one encoded image in bytes, at least 1.
-   *
-   * @generated from field: optional int64 max_image_bytes = 5;
-   */
-  maxImageBytes?: bigint | undefined;
-
-  /**
-   * Number of galleries.
-   *
-   * @generated from field: optional int64 max_galleries = 6;
-   */
-  maxGalleries?: bigint | undefined;
-
-  /**
-   * Number of faces in one gallery.
-   *
-   * @generated from field: optional int64 max_gallery_faces = 7;
-   */
-  maxGalleryFaces?: bigint | undefined;
-
-  /**
-   * Days for which people are kept in galleries if no time is given.
-   *
-   * @generated from field: optional int64 default_retention_days = 8;
-   */
-  defaultRetentionDays?: bigint | undefined;
-
-  /**
-   * Days for which people can be kept in galleries at most. The default, too, if there is no other.
-   *
-   * @generated from field: optional int64 max_retention_days = 9;
-   */
-  maxRetentionDays?: bigint | undefined;
+  limits?: PlanLimits | undefined;
 
   /**
    * The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on.
    *
-   * @generated from field: repeated string off = 20;
+   * @generated from field: repeated string off = 3;
    */
   off: string[];
 
   /**
    * The names of the limits to remove, such as `requests_per_month`.
    *
-   * @generated from field: repeated string unlimited = 21;
+   * @generated from field: repeated string unlimited = 4;
    */
   unlimited: string[];
 };

@@ -154,35 +154,131 @@ func (x *Subscription) GetEndTime() *timestamppb.Timestamp {
 }
 
 // The limits of a plan. A limit that is missing does not apply.
+type PlanLimits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Requests per second, at least 0.001.
+	RequestsPerSecond *float64 `protobuf:"fixed64,1,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
+	// Requests that may exceed the rate at once, at least 1. Always there; a new plan without it gets two seconds of its
+	// rate.
+	Burst *int64 `protobuf:"varint,2,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
+	// Successful requests per calendar month (UTC), at least 1.
+	RequestsPerMonth *int64 `protobuf:"varint,3,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
+	// Size of one encoded image in bytes, at least 1. The service may have a lower limit.
+	MaxImageBytes *int64 `protobuf:"varint,4,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
+	// Number of galleries.
+	MaxGalleries *int64 `protobuf:"varint,5,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
+	// Number of faces in one gallery.
+	MaxGalleryFaces *int64 `protobuf:"varint,6,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
+	// Days for which people are kept in galleries if no time is given, at least 1.
+	DefaultRetentionDays *int64 `protobuf:"varint,7,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
+	// Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
+	MaxRetentionDays *int64 `protobuf:"varint,8,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *PlanLimits) Reset() {
+	*x = PlanLimits{}
+	mi := &file_visage_v1_account_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanLimits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanLimits) ProtoMessage() {}
+
+func (x *PlanLimits) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_account_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanLimits.ProtoReflect.Descriptor instead.
+func (*PlanLimits) Descriptor() ([]byte, []int) {
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PlanLimits) GetRequestsPerSecond() float64 {
+	if x != nil && x.RequestsPerSecond != nil {
+		return *x.RequestsPerSecond
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetBurst() int64 {
+	if x != nil && x.Burst != nil {
+		return *x.Burst
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetRequestsPerMonth() int64 {
+	if x != nil && x.RequestsPerMonth != nil {
+		return *x.RequestsPerMonth
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetMaxImageBytes() int64 {
+	if x != nil && x.MaxImageBytes != nil {
+		return *x.MaxImageBytes
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetMaxGalleries() int64 {
+	if x != nil && x.MaxGalleries != nil {
+		return *x.MaxGalleries
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetMaxGalleryFaces() int64 {
+	if x != nil && x.MaxGalleryFaces != nil {
+		return *x.MaxGalleryFaces
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetDefaultRetentionDays() int64 {
+	if x != nil && x.DefaultRetentionDays != nil {
+		return *x.DefaultRetentionDays
+	}
+	return 0
+}
+
+func (x *PlanLimits) GetMaxRetentionDays() int64 {
+	if x != nil && x.MaxRetentionDays != nil {
+		return *x.MaxRetentionDays
+	}
+	return 0
+}
+
+// What the users of a plan may do.
 type Plan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the plan; unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Requests per second.
-	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
-	// Requests that may exceed the rate at once.
-	Burst int64 `protobuf:"varint,3,opt,name=burst,proto3" json:"burst,omitempty"`
-	// Successful requests per calendar month (UTC).
-	RequestsPerMonth *int64 `protobuf:"varint,4,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
-	// Size of one encoded image in bytes. The service may have a lower limit.
-	MaxImageBytes *int64 `protobuf:"varint,5,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
-	// Number of galleries.
-	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
-	// Number of faces in one gallery.
-	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	// Days for which people are kept in galleries if no time is given.
-	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
-	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
-	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	// The limits.
+	Limits *PlanLimits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
 	// The permissions that are switched off for the users of the plan, such as `export`.
-	Off           []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	Off           []string `protobuf:"bytes,3,rep,name=off,proto3" json:"off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_visage_v1_account_proto_msgTypes[1]
+	mi := &file_visage_v1_account_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -194,7 +290,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[1]
+	mi := &file_visage_v1_account_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -207,7 +303,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{1}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Plan) GetName() string {
@@ -217,60 +313,11 @@ func (x *Plan) GetName() string {
 	return ""
 }
 
-func (x *Plan) GetRequestsPerSecond() float64 {
-	if x != nil && x.RequestsPerSecond != nil {
-		return *x.RequestsPerSecond
-	}
-	return 0
-}
-
-func (x *Plan) GetBurst() int64 {
+func (x *Plan) GetLimits() *PlanLimits {
 	if x != nil {
-		return x.Burst
+		return x.Limits
 	}
-	return 0
-}
-
-func (x *Plan) GetRequestsPerMonth() int64 {
-	if x != nil && x.RequestsPerMonth != nil {
-		return *x.RequestsPerMonth
-	}
-	return 0
-}
-
-func (x *Plan) GetMaxImageBytes() int64 {
-	if x != nil && x.MaxImageBytes != nil {
-		return *x.MaxImageBytes
-	}
-	return 0
-}
-
-func (x *Plan) GetMaxGalleries() int64 {
-	if x != nil && x.MaxGalleries != nil {
-		return *x.MaxGalleries
-	}
-	return 0
-}
-
-func (x *Plan) GetMaxGalleryFaces() int64 {
-	if x != nil && x.MaxGalleryFaces != nil {
-		return *x.MaxGalleryFaces
-	}
-	return 0
-}
-
-func (x *Plan) GetDefaultRetentionDays() int64 {
-	if x != nil && x.DefaultRetentionDays != nil {
-		return *x.DefaultRetentionDays
-	}
-	return 0
-}
-
-func (x *Plan) GetMaxRetentionDays() int64 {
-	if x != nil && x.MaxRetentionDays != nil {
-		return *x.MaxRetentionDays
-	}
-	return 0
+	return nil
 }
 
 func (x *Plan) GetOff() []string {
@@ -297,7 +344,7 @@ type Quota struct {
 
 func (x *Quota) Reset() {
 	*x = Quota{}
-	mi := &file_visage_v1_account_proto_msgTypes[2]
+	mi := &file_visage_v1_account_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -309,7 +356,7 @@ func (x *Quota) String() string {
 func (*Quota) ProtoMessage() {}
 
 func (x *Quota) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[2]
+	mi := &file_visage_v1_account_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -322,7 +369,7 @@ func (x *Quota) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quota.ProtoReflect.Descriptor instead.
 func (*Quota) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{2}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Quota) GetMonth() string {
@@ -378,7 +425,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_visage_v1_account_proto_msgTypes[3]
+	mi := &file_visage_v1_account_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -390,7 +437,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[3]
+	mi := &file_visage_v1_account_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -403,7 +450,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{3}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Key) GetFingerprint() string {
@@ -485,7 +532,7 @@ type UsageCount struct {
 
 func (x *UsageCount) Reset() {
 	*x = UsageCount{}
-	mi := &file_visage_v1_account_proto_msgTypes[4]
+	mi := &file_visage_v1_account_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +544,7 @@ func (x *UsageCount) String() string {
 func (*UsageCount) ProtoMessage() {}
 
 func (x *UsageCount) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[4]
+	mi := &file_visage_v1_account_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +557,7 @@ func (x *UsageCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageCount.ProtoReflect.Descriptor instead.
 func (*UsageCount) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{4}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UsageCount) GetMonth() string {
@@ -564,7 +611,7 @@ type GetAccountRequest struct {
 
 func (x *GetAccountRequest) Reset() {
 	*x = GetAccountRequest{}
-	mi := &file_visage_v1_account_proto_msgTypes[5]
+	mi := &file_visage_v1_account_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -576,7 +623,7 @@ func (x *GetAccountRequest) String() string {
 func (*GetAccountRequest) ProtoMessage() {}
 
 func (x *GetAccountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[5]
+	mi := &file_visage_v1_account_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -589,7 +636,7 @@ func (x *GetAccountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAccountRequest.ProtoReflect.Descriptor instead.
 func (*GetAccountRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{5}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{6}
 }
 
 // The account.
@@ -613,7 +660,7 @@ type GetAccountResponse struct {
 
 func (x *GetAccountResponse) Reset() {
 	*x = GetAccountResponse{}
-	mi := &file_visage_v1_account_proto_msgTypes[6]
+	mi := &file_visage_v1_account_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +672,7 @@ func (x *GetAccountResponse) String() string {
 func (*GetAccountResponse) ProtoMessage() {}
 
 func (x *GetAccountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[6]
+	mi := &file_visage_v1_account_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +685,7 @@ func (x *GetAccountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAccountResponse.ProtoReflect.Descriptor instead.
 func (*GetAccountResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{6}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetAccountResponse) GetName() string {
@@ -700,7 +747,7 @@ type GetUsageRequest struct {
 
 func (x *GetUsageRequest) Reset() {
 	*x = GetUsageRequest{}
-	mi := &file_visage_v1_account_proto_msgTypes[7]
+	mi := &file_visage_v1_account_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +759,7 @@ func (x *GetUsageRequest) String() string {
 func (*GetUsageRequest) ProtoMessage() {}
 
 func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[7]
+	mi := &file_visage_v1_account_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +772,7 @@ func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{7}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetUsageRequest) GetFirstMonth() string {
@@ -767,7 +814,7 @@ type GetUsageResponse struct {
 
 func (x *GetUsageResponse) Reset() {
 	*x = GetUsageResponse{}
-	mi := &file_visage_v1_account_proto_msgTypes[8]
+	mi := &file_visage_v1_account_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +826,7 @@ func (x *GetUsageResponse) String() string {
 func (*GetUsageResponse) ProtoMessage() {}
 
 func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[8]
+	mi := &file_visage_v1_account_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +839,7 @@ func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{8}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetUsageResponse) GetCounts() []*UsageCount {
@@ -826,7 +873,7 @@ type CreateKeyRequest struct {
 
 func (x *CreateKeyRequest) Reset() {
 	*x = CreateKeyRequest{}
-	mi := &file_visage_v1_account_proto_msgTypes[9]
+	mi := &file_visage_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +885,7 @@ func (x *CreateKeyRequest) String() string {
 func (*CreateKeyRequest) ProtoMessage() {}
 
 func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[9]
+	mi := &file_visage_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +898,7 @@ func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyRequest.ProtoReflect.Descriptor instead.
 func (*CreateKeyRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{9}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateKeyRequest) GetGraceDays() int32 {
@@ -909,7 +956,7 @@ type CreateKeyResponse struct {
 
 func (x *CreateKeyResponse) Reset() {
 	*x = CreateKeyResponse{}
-	mi := &file_visage_v1_account_proto_msgTypes[10]
+	mi := &file_visage_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +968,7 @@ func (x *CreateKeyResponse) String() string {
 func (*CreateKeyResponse) ProtoMessage() {}
 
 func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[10]
+	mi := &file_visage_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +981,7 @@ func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyResponse.ProtoReflect.Descriptor instead.
 func (*CreateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateKeyResponse) GetKey() string {
@@ -962,7 +1009,7 @@ type DeleteKeyRequest struct {
 
 func (x *DeleteKeyRequest) Reset() {
 	*x = DeleteKeyRequest{}
-	mi := &file_visage_v1_account_proto_msgTypes[11]
+	mi := &file_visage_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -974,7 +1021,7 @@ func (x *DeleteKeyRequest) String() string {
 func (*DeleteKeyRequest) ProtoMessage() {}
 
 func (x *DeleteKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[11]
+	mi := &file_visage_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -987,7 +1034,7 @@ func (x *DeleteKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteKeyRequest.ProtoReflect.Descriptor instead.
 func (*DeleteKeyRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteKeyRequest) GetFingerprint() string {
@@ -1006,7 +1053,7 @@ type DeleteKeyResponse struct {
 
 func (x *DeleteKeyResponse) Reset() {
 	*x = DeleteKeyResponse{}
-	mi := &file_visage_v1_account_proto_msgTypes[12]
+	mi := &file_visage_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1065,7 @@ func (x *DeleteKeyResponse) String() string {
 func (*DeleteKeyResponse) ProtoMessage() {}
 
 func (x *DeleteKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_account_proto_msgTypes[12]
+	mi := &file_visage_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1078,7 @@ func (x *DeleteKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteKeyResponse.ProtoReflect.Descriptor instead.
 func (*DeleteKeyResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_visage_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 var File_visage_v1_account_proto protoreflect.FileDescriptor
@@ -1043,25 +1090,29 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x05state\x18\x01 \x01(\x0e2\x1c.visage.v1.SubscriptionStateR\x05state\x129\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\xbd\x04\n" +
-	"\x04Plan\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
-	"\x13requests_per_second\x18\x02 \x01(\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x14\n" +
-	"\x05burst\x18\x03 \x01(\x03R\x05burst\x121\n" +
-	"\x12requests_per_month\x18\x04 \x01(\x03H\x01R\x10requestsPerMonth\x88\x01\x01\x12+\n" +
-	"\x0fmax_image_bytes\x18\x05 \x01(\x03H\x02R\rmaxImageBytes\x88\x01\x01\x12(\n" +
-	"\rmax_galleries\x18\x06 \x01(\x03H\x03R\fmaxGalleries\x88\x01\x01\x12/\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03H\x04R\x0fmaxGalleryFaces\x88\x01\x01\x129\n" +
-	"\x16default_retention_days\x18\b \x01(\x03H\x05R\x14defaultRetentionDays\x88\x01\x01\x121\n" +
-	"\x12max_retention_days\x18\t \x01(\x03H\x06R\x10maxRetentionDays\x88\x01\x01\x12\x10\n" +
-	"\x03off\x18\x14 \x03(\tR\x03offB\x16\n" +
-	"\x14_requests_per_secondB\x15\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\xac\x04\n" +
+	"\n" +
+	"PlanLimits\x123\n" +
+	"\x13requests_per_second\x18\x01 \x01(\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x19\n" +
+	"\x05burst\x18\x02 \x01(\x03H\x01R\x05burst\x88\x01\x01\x121\n" +
+	"\x12requests_per_month\x18\x03 \x01(\x03H\x02R\x10requestsPerMonth\x88\x01\x01\x12+\n" +
+	"\x0fmax_image_bytes\x18\x04 \x01(\x03H\x03R\rmaxImageBytes\x88\x01\x01\x12(\n" +
+	"\rmax_galleries\x18\x05 \x01(\x03H\x04R\fmaxGalleries\x88\x01\x01\x12/\n" +
+	"\x11max_gallery_faces\x18\x06 \x01(\x03H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x129\n" +
+	"\x16default_retention_days\x18\a \x01(\x03H\x06R\x14defaultRetentionDays\x88\x01\x01\x121\n" +
+	"\x12max_retention_days\x18\b \x01(\x03H\aR\x10maxRetentionDays\x88\x01\x01B\x16\n" +
+	"\x14_requests_per_secondB\b\n" +
+	"\x06_burstB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
 	"\x10_max_image_bytesB\x10\n" +
 	"\x0e_max_galleriesB\x14\n" +
 	"\x12_max_gallery_facesB\x19\n" +
 	"\x17_default_retention_daysB\x15\n" +
-	"\x13_max_retention_days\"\x9d\x01\n" +
+	"\x13_max_retention_days\"[\n" +
+	"\x04Plan\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12-\n" +
+	"\x06limits\x18\x02 \x01(\v2\x15.visage.v1.PlanLimitsR\x06limits\x12\x10\n" +
+	"\x03off\x18\x03 \x03(\tR\x03off\"\x9d\x01\n" +
 	"\x05Quota\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x12\n" +
 	"\x04used\x18\x02 \x01(\x03R\x04used\x12!\n" +
@@ -1153,52 +1204,54 @@ func file_visage_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_visage_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_visage_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_visage_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_visage_v1_account_proto_goTypes = []any{
 	(SubscriptionState)(0),        // 0: visage.v1.SubscriptionState
 	(*Subscription)(nil),          // 1: visage.v1.Subscription
-	(*Plan)(nil),                  // 2: visage.v1.Plan
-	(*Quota)(nil),                 // 3: visage.v1.Quota
-	(*Key)(nil),                   // 4: visage.v1.Key
-	(*UsageCount)(nil),            // 5: visage.v1.UsageCount
-	(*GetAccountRequest)(nil),     // 6: visage.v1.GetAccountRequest
-	(*GetAccountResponse)(nil),    // 7: visage.v1.GetAccountResponse
-	(*GetUsageRequest)(nil),       // 8: visage.v1.GetUsageRequest
-	(*GetUsageResponse)(nil),      // 9: visage.v1.GetUsageResponse
-	(*CreateKeyRequest)(nil),      // 10: visage.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),     // 11: visage.v1.CreateKeyResponse
-	(*DeleteKeyRequest)(nil),      // 12: visage.v1.DeleteKeyRequest
-	(*DeleteKeyResponse)(nil),     // 13: visage.v1.DeleteKeyResponse
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*PlanLimits)(nil),            // 2: visage.v1.PlanLimits
+	(*Plan)(nil),                  // 3: visage.v1.Plan
+	(*Quota)(nil),                 // 4: visage.v1.Quota
+	(*Key)(nil),                   // 5: visage.v1.Key
+	(*UsageCount)(nil),            // 6: visage.v1.UsageCount
+	(*GetAccountRequest)(nil),     // 7: visage.v1.GetAccountRequest
+	(*GetAccountResponse)(nil),    // 8: visage.v1.GetAccountResponse
+	(*GetUsageRequest)(nil),       // 9: visage.v1.GetUsageRequest
+	(*GetUsageResponse)(nil),      // 10: visage.v1.GetUsageResponse
+	(*CreateKeyRequest)(nil),      // 11: visage.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),     // 12: visage.v1.CreateKeyResponse
+	(*DeleteKeyRequest)(nil),      // 13: visage.v1.DeleteKeyRequest
+	(*DeleteKeyResponse)(nil),     // 14: visage.v1.DeleteKeyResponse
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
 }
 var file_visage_v1_account_proto_depIdxs = []int32{
 	0,  // 0: visage.v1.Subscription.state:type_name -> visage.v1.SubscriptionState
-	14, // 1: visage.v1.Subscription.start_time:type_name -> google.protobuf.Timestamp
-	14, // 2: visage.v1.Subscription.end_time:type_name -> google.protobuf.Timestamp
-	14, // 3: visage.v1.Quota.reset_time:type_name -> google.protobuf.Timestamp
-	14, // 4: visage.v1.Key.create_time:type_name -> google.protobuf.Timestamp
-	14, // 5: visage.v1.Key.expire_time:type_name -> google.protobuf.Timestamp
-	14, // 6: visage.v1.Key.last_use_time:type_name -> google.protobuf.Timestamp
-	2,  // 7: visage.v1.GetAccountResponse.plan:type_name -> visage.v1.Plan
-	1,  // 8: visage.v1.GetAccountResponse.subscription:type_name -> visage.v1.Subscription
-	3,  // 9: visage.v1.GetAccountResponse.quota:type_name -> visage.v1.Quota
-	4,  // 10: visage.v1.GetAccountResponse.keys:type_name -> visage.v1.Key
-	5,  // 11: visage.v1.GetUsageResponse.counts:type_name -> visage.v1.UsageCount
-	14, // 12: visage.v1.CreateKeyRequest.expire_time:type_name -> google.protobuf.Timestamp
-	4,  // 13: visage.v1.CreateKeyResponse.keys:type_name -> visage.v1.Key
-	6,  // 14: visage.v1.AccountService.GetAccount:input_type -> visage.v1.GetAccountRequest
-	8,  // 15: visage.v1.AccountService.GetUsage:input_type -> visage.v1.GetUsageRequest
-	10, // 16: visage.v1.AccountService.CreateKey:input_type -> visage.v1.CreateKeyRequest
-	12, // 17: visage.v1.AccountService.DeleteKey:input_type -> visage.v1.DeleteKeyRequest
-	7,  // 18: visage.v1.AccountService.GetAccount:output_type -> visage.v1.GetAccountResponse
-	9,  // 19: visage.v1.AccountService.GetUsage:output_type -> visage.v1.GetUsageResponse
-	11, // 20: visage.v1.AccountService.CreateKey:output_type -> visage.v1.CreateKeyResponse
-	13, // 21: visage.v1.AccountService.DeleteKey:output_type -> visage.v1.DeleteKeyResponse
-	18, // [18:22] is the sub-list for method output_type
-	14, // [14:18] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	15, // 1: visage.v1.Subscription.start_time:type_name -> google.protobuf.Timestamp
+	15, // 2: visage.v1.Subscription.end_time:type_name -> google.protobuf.Timestamp
+	2,  // 3: visage.v1.Plan.limits:type_name -> visage.v1.PlanLimits
+	15, // 4: visage.v1.Quota.reset_time:type_name -> google.protobuf.Timestamp
+	15, // 5: visage.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	15, // 6: visage.v1.Key.expire_time:type_name -> google.protobuf.Timestamp
+	15, // 7: visage.v1.Key.last_use_time:type_name -> google.protobuf.Timestamp
+	3,  // 8: visage.v1.GetAccountResponse.plan:type_name -> visage.v1.Plan
+	1,  // 9: visage.v1.GetAccountResponse.subscription:type_name -> visage.v1.Subscription
+	4,  // 10: visage.v1.GetAccountResponse.quota:type_name -> visage.v1.Quota
+	5,  // 11: visage.v1.GetAccountResponse.keys:type_name -> visage.v1.Key
+	6,  // 12: visage.v1.GetUsageResponse.counts:type_name -> visage.v1.UsageCount
+	15, // 13: visage.v1.CreateKeyRequest.expire_time:type_name -> google.protobuf.Timestamp
+	5,  // 14: visage.v1.CreateKeyResponse.keys:type_name -> visage.v1.Key
+	7,  // 15: visage.v1.AccountService.GetAccount:input_type -> visage.v1.GetAccountRequest
+	9,  // 16: visage.v1.AccountService.GetUsage:input_type -> visage.v1.GetUsageRequest
+	11, // 17: visage.v1.AccountService.CreateKey:input_type -> visage.v1.CreateKeyRequest
+	13, // 18: visage.v1.AccountService.DeleteKey:input_type -> visage.v1.DeleteKeyRequest
+	8,  // 19: visage.v1.AccountService.GetAccount:output_type -> visage.v1.GetAccountResponse
+	10, // 20: visage.v1.AccountService.GetUsage:output_type -> visage.v1.GetUsageResponse
+	12, // 21: visage.v1.AccountService.CreateKey:output_type -> visage.v1.CreateKeyResponse
+	14, // 22: visage.v1.AccountService.DeleteKey:output_type -> visage.v1.DeleteKeyResponse
+	19, // [19:23] is the sub-list for method output_type
+	15, // [15:19] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_account_proto_init() }
@@ -1207,16 +1260,16 @@ func file_visage_v1_account_proto_init() {
 		return
 	}
 	file_visage_v1_account_proto_msgTypes[1].OneofWrappers = []any{}
-	file_visage_v1_account_proto_msgTypes[2].OneofWrappers = []any{}
-	file_visage_v1_account_proto_msgTypes[4].OneofWrappers = []any{}
-	file_visage_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
+	file_visage_v1_account_proto_msgTypes[3].OneofWrappers = []any{}
+	file_visage_v1_account_proto_msgTypes[5].OneofWrappers = []any{}
+	file_visage_v1_account_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_account_proto_rawDesc), len(file_visage_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

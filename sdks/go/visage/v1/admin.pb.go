@@ -1121,29 +1121,15 @@ func (x *PlanSummary) GetUserCount() int32 {
 	return 0
 }
 
-// A request of CreatePlan. A limit that is not set does not apply.
+// A request of CreatePlan.
 type CreatePlanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 printable characters; unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Requests per second, at least 0.001.
-	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
-	// Requests that may exceed the rate at once, at least 1. Without it, two seconds of the rate.
-	Burst *int64 `protobuf:"varint,3,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
-	// Successful requests per calendar month (UTC), at least 1.
-	RequestsPerMonth *int64 `protobuf:"varint,4,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
-	// Size of one encoded image in bytes, at least 1.
-	MaxImageBytes *int64 `protobuf:"varint,5,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
-	// Number of galleries.
-	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
-	// Number of faces in one gallery.
-	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	// Days for which people are kept in galleries if no time is given, at least 1.
-	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
-	// Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
-	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	// The limits.
+	Limits *PlanLimits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
 	// The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries.
-	Off           []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	Off           []string `protobuf:"bytes,3,rep,name=off,proto3" json:"off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1185,60 +1171,11 @@ func (x *CreatePlanRequest) GetName() string {
 	return ""
 }
 
-func (x *CreatePlanRequest) GetRequestsPerSecond() float64 {
-	if x != nil && x.RequestsPerSecond != nil {
-		return *x.RequestsPerSecond
+func (x *CreatePlanRequest) GetLimits() *PlanLimits {
+	if x != nil {
+		return x.Limits
 	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetBurst() int64 {
-	if x != nil && x.Burst != nil {
-		return *x.Burst
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetRequestsPerMonth() int64 {
-	if x != nil && x.RequestsPerMonth != nil {
-		return *x.RequestsPerMonth
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetMaxImageBytes() int64 {
-	if x != nil && x.MaxImageBytes != nil {
-		return *x.MaxImageBytes
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetMaxGalleries() int64 {
-	if x != nil && x.MaxGalleries != nil {
-		return *x.MaxGalleries
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetMaxGalleryFaces() int64 {
-	if x != nil && x.MaxGalleryFaces != nil {
-		return *x.MaxGalleryFaces
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetDefaultRetentionDays() int64 {
-	if x != nil && x.DefaultRetentionDays != nil {
-		return *x.DefaultRetentionDays
-	}
-	return 0
-}
-
-func (x *CreatePlanRequest) GetMaxRetentionDays() int64 {
-	if x != nil && x.MaxRetentionDays != nil {
-		return *x.MaxRetentionDays
-	}
-	return 0
+	return nil
 }
 
 func (x *CreatePlanRequest) GetOff() []string {
@@ -1299,26 +1236,12 @@ type UpdatePlanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the plan.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Requests per second, at least 0.001.
-	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
-	// Requests that may exceed the rate at once, at least 1.
-	Burst *int64 `protobuf:"varint,3,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
-	// Successful requests per calendar month (UTC), at least 1.
-	RequestsPerMonth *int64 `protobuf:"varint,4,opt,name=requests_per_month,json=requestsPerMonth,proto3,oneof" json:"requests_per_month,omitempty"`
-	// Size of one encoded image in bytes, at least 1.
-	MaxImageBytes *int64 `protobuf:"varint,5,opt,name=max_image_bytes,json=maxImageBytes,proto3,oneof" json:"max_image_bytes,omitempty"`
-	// Number of galleries.
-	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
-	// Number of faces in one gallery.
-	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	// Days for which people are kept in galleries if no time is given.
-	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
-	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
-	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	// The limits to change. A limit that is missing stays.
+	Limits *PlanLimits `protobuf:"bytes,2,opt,name=limits,proto3" json:"limits,omitempty"`
 	// The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on.
-	Off []string `protobuf:"bytes,20,rep,name=off,proto3" json:"off,omitempty"`
+	Off []string `protobuf:"bytes,3,rep,name=off,proto3" json:"off,omitempty"`
 	// The names of the limits to remove, such as `requests_per_month`.
-	Unlimited     []string `protobuf:"bytes,21,rep,name=unlimited,proto3" json:"unlimited,omitempty"`
+	Unlimited     []string `protobuf:"bytes,4,rep,name=unlimited,proto3" json:"unlimited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1360,60 +1283,11 @@ func (x *UpdatePlanRequest) GetName() string {
 	return ""
 }
 
-func (x *UpdatePlanRequest) GetRequestsPerSecond() float64 {
-	if x != nil && x.RequestsPerSecond != nil {
-		return *x.RequestsPerSecond
+func (x *UpdatePlanRequest) GetLimits() *PlanLimits {
+	if x != nil {
+		return x.Limits
 	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetBurst() int64 {
-	if x != nil && x.Burst != nil {
-		return *x.Burst
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetRequestsPerMonth() int64 {
-	if x != nil && x.RequestsPerMonth != nil {
-		return *x.RequestsPerMonth
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetMaxImageBytes() int64 {
-	if x != nil && x.MaxImageBytes != nil {
-		return *x.MaxImageBytes
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetMaxGalleries() int64 {
-	if x != nil && x.MaxGalleries != nil {
-		return *x.MaxGalleries
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetMaxGalleryFaces() int64 {
-	if x != nil && x.MaxGalleryFaces != nil {
-		return *x.MaxGalleryFaces
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetDefaultRetentionDays() int64 {
-	if x != nil && x.DefaultRetentionDays != nil {
-		return *x.DefaultRetentionDays
-	}
-	return 0
-}
-
-func (x *UpdatePlanRequest) GetMaxRetentionDays() int64 {
-	if x != nil && x.MaxRetentionDays != nil {
-		return *x.MaxRetentionDays
-	}
-	return 0
+	return nil
 }
 
 func (x *UpdatePlanRequest) GetOff() []string {
@@ -1772,48 +1646,18 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\vPlanSummary\x12#\n" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\x12\x1d\n" +
 	"\n" +
-	"user_count\x18\x02 \x01(\x05R\tuserCount\"\x95\x05\n" +
+	"user_count\x18\x02 \x01(\x05R\tuserCount\"z\n" +
 	"\x11CreatePlanRequest\x12\x18\n" +
-	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
-	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
-	"\x05burst\x18\x03 \x01(\x03B\x04\xe2A\x01\x01H\x01R\x05burst\x88\x01\x01\x127\n" +
-	"\x12requests_per_month\x18\x04 \x01(\x03B\x04\xe2A\x01\x01H\x02R\x10requestsPerMonth\x88\x01\x01\x121\n" +
-	"\x0fmax_image_bytes\x18\x05 \x01(\x03B\x04\xe2A\x01\x01H\x03R\rmaxImageBytes\x88\x01\x01\x12.\n" +
-	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
-	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
-	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01\x12\x16\n" +
-	"\x03off\x18\x14 \x03(\tB\x04\xe2A\x01\x01R\x03offB\x16\n" +
-	"\x14_requests_per_secondB\b\n" +
-	"\x06_burstB\x15\n" +
-	"\x13_requests_per_monthB\x12\n" +
-	"\x10_max_image_bytesB\x10\n" +
-	"\x0e_max_galleriesB\x14\n" +
-	"\x12_max_gallery_facesB\x19\n" +
-	"\x17_default_retention_daysB\x15\n" +
-	"\x13_max_retention_days\"9\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x123\n" +
+	"\x06limits\x18\x02 \x01(\v2\x15.visage.v1.PlanLimitsB\x04\xe2A\x01\x01R\x06limits\x12\x16\n" +
+	"\x03off\x18\x03 \x03(\tB\x04\xe2A\x01\x01R\x03off\"9\n" +
 	"\x12CreatePlanResponse\x12#\n" +
-	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\xb9\x05\n" +
+	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\x9e\x01\n" +
 	"\x11UpdatePlanRequest\x12\x18\n" +
-	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
-	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
-	"\x05burst\x18\x03 \x01(\x03B\x04\xe2A\x01\x01H\x01R\x05burst\x88\x01\x01\x127\n" +
-	"\x12requests_per_month\x18\x04 \x01(\x03B\x04\xe2A\x01\x01H\x02R\x10requestsPerMonth\x88\x01\x01\x121\n" +
-	"\x0fmax_image_bytes\x18\x05 \x01(\x03B\x04\xe2A\x01\x01H\x03R\rmaxImageBytes\x88\x01\x01\x12.\n" +
-	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
-	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
-	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01\x12\x16\n" +
-	"\x03off\x18\x14 \x03(\tB\x04\xe2A\x01\x01R\x03off\x12\"\n" +
-	"\tunlimited\x18\x15 \x03(\tB\x04\xe2A\x01\x01R\tunlimitedB\x16\n" +
-	"\x14_requests_per_secondB\b\n" +
-	"\x06_burstB\x15\n" +
-	"\x13_requests_per_monthB\x12\n" +
-	"\x10_max_image_bytesB\x10\n" +
-	"\x0e_max_galleriesB\x14\n" +
-	"\x12_max_gallery_facesB\x19\n" +
-	"\x17_default_retention_daysB\x15\n" +
-	"\x13_max_retention_days\"9\n" +
+	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x123\n" +
+	"\x06limits\x18\x02 \x01(\v2\x15.visage.v1.PlanLimitsB\x04\xe2A\x01\x01R\x06limits\x12\x16\n" +
+	"\x03off\x18\x03 \x03(\tB\x04\xe2A\x01\x01R\x03off\x12\"\n" +
+	"\tunlimited\x18\x04 \x03(\tB\x04\xe2A\x01\x01R\tunlimited\"9\n" +
 	"\x12UpdatePlanResponse\x12#\n" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"-\n" +
 	"\x11DeletePlanRequest\x12\x18\n" +
@@ -1895,7 +1739,8 @@ var file_visage_v1_admin_proto_goTypes = []any{
 	(*Key)(nil),                   // 27: visage.v1.Key
 	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
 	(*Plan)(nil),                  // 29: visage.v1.Plan
-	(*UsageCount)(nil),            // 30: visage.v1.UsageCount
+	(*PlanLimits)(nil),            // 30: visage.v1.PlanLimits
+	(*UsageCount)(nil),            // 31: visage.v1.UsageCount
 }
 var file_visage_v1_admin_proto_depIdxs = []int32{
 	26, // 0: visage.v1.User.subscription:type_name -> visage.v1.Subscription
@@ -1911,38 +1756,40 @@ var file_visage_v1_admin_proto_depIdxs = []int32{
 	27, // 10: visage.v1.CreateUserKeyResponse.keys:type_name -> visage.v1.Key
 	17, // 11: visage.v1.ListPlansResponse.plans:type_name -> visage.v1.PlanSummary
 	29, // 12: visage.v1.PlanSummary.plan:type_name -> visage.v1.Plan
-	29, // 13: visage.v1.CreatePlanResponse.plan:type_name -> visage.v1.Plan
-	29, // 14: visage.v1.UpdatePlanResponse.plan:type_name -> visage.v1.Plan
-	30, // 15: visage.v1.SumUsageResponse.counts:type_name -> visage.v1.UsageCount
-	1,  // 16: visage.v1.AdminService.ListUsers:input_type -> visage.v1.ListUsersRequest
-	3,  // 17: visage.v1.AdminService.GetUser:input_type -> visage.v1.GetUserRequest
-	5,  // 18: visage.v1.AdminService.CreateUser:input_type -> visage.v1.CreateUserRequest
-	7,  // 19: visage.v1.AdminService.UpdateUser:input_type -> visage.v1.UpdateUserRequest
-	9,  // 20: visage.v1.AdminService.DeleteUser:input_type -> visage.v1.DeleteUserRequest
-	11, // 21: visage.v1.AdminService.CreateUserKey:input_type -> visage.v1.CreateUserKeyRequest
-	13, // 22: visage.v1.AdminService.DeleteUserKey:input_type -> visage.v1.DeleteUserKeyRequest
-	15, // 23: visage.v1.AdminService.ListPlans:input_type -> visage.v1.ListPlansRequest
-	18, // 24: visage.v1.AdminService.CreatePlan:input_type -> visage.v1.CreatePlanRequest
-	20, // 25: visage.v1.AdminService.UpdatePlan:input_type -> visage.v1.UpdatePlanRequest
-	22, // 26: visage.v1.AdminService.DeletePlan:input_type -> visage.v1.DeletePlanRequest
-	24, // 27: visage.v1.AdminService.SumUsage:input_type -> visage.v1.SumUsageRequest
-	2,  // 28: visage.v1.AdminService.ListUsers:output_type -> visage.v1.ListUsersResponse
-	4,  // 29: visage.v1.AdminService.GetUser:output_type -> visage.v1.GetUserResponse
-	6,  // 30: visage.v1.AdminService.CreateUser:output_type -> visage.v1.CreateUserResponse
-	8,  // 31: visage.v1.AdminService.UpdateUser:output_type -> visage.v1.UpdateUserResponse
-	10, // 32: visage.v1.AdminService.DeleteUser:output_type -> visage.v1.DeleteUserResponse
-	12, // 33: visage.v1.AdminService.CreateUserKey:output_type -> visage.v1.CreateUserKeyResponse
-	14, // 34: visage.v1.AdminService.DeleteUserKey:output_type -> visage.v1.DeleteUserKeyResponse
-	16, // 35: visage.v1.AdminService.ListPlans:output_type -> visage.v1.ListPlansResponse
-	19, // 36: visage.v1.AdminService.CreatePlan:output_type -> visage.v1.CreatePlanResponse
-	21, // 37: visage.v1.AdminService.UpdatePlan:output_type -> visage.v1.UpdatePlanResponse
-	23, // 38: visage.v1.AdminService.DeletePlan:output_type -> visage.v1.DeletePlanResponse
-	25, // 39: visage.v1.AdminService.SumUsage:output_type -> visage.v1.SumUsageResponse
-	28, // [28:40] is the sub-list for method output_type
-	16, // [16:28] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	30, // 13: visage.v1.CreatePlanRequest.limits:type_name -> visage.v1.PlanLimits
+	29, // 14: visage.v1.CreatePlanResponse.plan:type_name -> visage.v1.Plan
+	30, // 15: visage.v1.UpdatePlanRequest.limits:type_name -> visage.v1.PlanLimits
+	29, // 16: visage.v1.UpdatePlanResponse.plan:type_name -> visage.v1.Plan
+	31, // 17: visage.v1.SumUsageResponse.counts:type_name -> visage.v1.UsageCount
+	1,  // 18: visage.v1.AdminService.ListUsers:input_type -> visage.v1.ListUsersRequest
+	3,  // 19: visage.v1.AdminService.GetUser:input_type -> visage.v1.GetUserRequest
+	5,  // 20: visage.v1.AdminService.CreateUser:input_type -> visage.v1.CreateUserRequest
+	7,  // 21: visage.v1.AdminService.UpdateUser:input_type -> visage.v1.UpdateUserRequest
+	9,  // 22: visage.v1.AdminService.DeleteUser:input_type -> visage.v1.DeleteUserRequest
+	11, // 23: visage.v1.AdminService.CreateUserKey:input_type -> visage.v1.CreateUserKeyRequest
+	13, // 24: visage.v1.AdminService.DeleteUserKey:input_type -> visage.v1.DeleteUserKeyRequest
+	15, // 25: visage.v1.AdminService.ListPlans:input_type -> visage.v1.ListPlansRequest
+	18, // 26: visage.v1.AdminService.CreatePlan:input_type -> visage.v1.CreatePlanRequest
+	20, // 27: visage.v1.AdminService.UpdatePlan:input_type -> visage.v1.UpdatePlanRequest
+	22, // 28: visage.v1.AdminService.DeletePlan:input_type -> visage.v1.DeletePlanRequest
+	24, // 29: visage.v1.AdminService.SumUsage:input_type -> visage.v1.SumUsageRequest
+	2,  // 30: visage.v1.AdminService.ListUsers:output_type -> visage.v1.ListUsersResponse
+	4,  // 31: visage.v1.AdminService.GetUser:output_type -> visage.v1.GetUserResponse
+	6,  // 32: visage.v1.AdminService.CreateUser:output_type -> visage.v1.CreateUserResponse
+	8,  // 33: visage.v1.AdminService.UpdateUser:output_type -> visage.v1.UpdateUserResponse
+	10, // 34: visage.v1.AdminService.DeleteUser:output_type -> visage.v1.DeleteUserResponse
+	12, // 35: visage.v1.AdminService.CreateUserKey:output_type -> visage.v1.CreateUserKeyResponse
+	14, // 36: visage.v1.AdminService.DeleteUserKey:output_type -> visage.v1.DeleteUserKeyResponse
+	16, // 37: visage.v1.AdminService.ListPlans:output_type -> visage.v1.ListPlansResponse
+	19, // 38: visage.v1.AdminService.CreatePlan:output_type -> visage.v1.CreatePlanResponse
+	21, // 39: visage.v1.AdminService.UpdatePlan:output_type -> visage.v1.UpdatePlanResponse
+	23, // 40: visage.v1.AdminService.DeletePlan:output_type -> visage.v1.DeletePlanResponse
+	25, // 41: visage.v1.AdminService.SumUsage:output_type -> visage.v1.SumUsageResponse
+	30, // [30:42] is the sub-list for method output_type
+	18, // [18:30] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_admin_proto_init() }
@@ -1954,8 +1801,6 @@ func file_visage_v1_admin_proto_init() {
 	file_visage_v1_admin_proto_msgTypes[0].OneofWrappers = []any{}
 	file_visage_v1_admin_proto_msgTypes[7].OneofWrappers = []any{}
 	file_visage_v1_admin_proto_msgTypes[11].OneofWrappers = []any{}
-	file_visage_v1_admin_proto_msgTypes[18].OneofWrappers = []any{}
-	file_visage_v1_admin_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

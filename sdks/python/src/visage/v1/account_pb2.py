@@ -27,7 +27,7 @@ from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior_
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17visage/v1/account.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x01\n\x0cSubscription\x12+\n\x05state\x18\x01 \x01(\x0e\x32\x1c.visage.v1.SubscriptionState\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb0\x03\n\x04Plan\x12\x0c\n\x04name\x18\x01 \x01(\t\x12 \n\x13requests_per_second\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x62urst\x18\x03 \x01(\x03\x12\x1f\n\x12requests_per_month\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x1c\n\x0fmax_image_bytes\x18\x05 \x01(\x03H\x02\x88\x01\x01\x12\x1a\n\rmax_galleries\x18\x06 \x01(\x03H\x03\x88\x01\x01\x12\x1e\n\x11max_gallery_faces\x18\x07 \x01(\x03H\x04\x88\x01\x01\x12#\n\x16\x64\x65\x66\x61ult_retention_days\x18\x08 \x01(\x03H\x05\x88\x01\x01\x12\x1f\n\x12max_retention_days\x18\t \x01(\x03H\x06\x88\x01\x01\x12\x0b\n\x03off\x18\x14 \x03(\tB\x16\n\x14_requests_per_secondB\x15\n\x13_requests_per_monthB\x12\n\x10_max_image_bytesB\x10\n\x0e_max_galleriesB\x14\n\x12_max_gallery_facesB\x19\n\x17_default_retention_daysB\x15\n\x13_max_retention_days\"z\n\x05Quota\x12\r\n\x05month\x18\x01 \x01(\t\x12\x0c\n\x04used\x18\x02 \x01(\x03\x12\x16\n\tremaining\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12.\n\nreset_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0c\n\n_remaining\"\xf3\x01\n\x03Key\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x63urrent\x18\x05 \x01(\x08\x12\x0c\n\x04name\x18\x06 \x01(\t\x12\x0e\n\x06scopes\x18\x07 \x03(\t\x12\x13\n\x0bgallery_ids\x18\x08 \x03(\t\"\x82\x01\n\nUsageCount\x12\r\n\x05month\x18\x01 \x01(\t\x12\x11\n\toperation\x18\x02 \x01(\t\x12\x0f\n\x07outcome\x18\x03 \x01(\t\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\x12\x10\n\x03\x64\x61y\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x10\n\x03key\x18\x06 \x01(\tH\x01\x88\x01\x01\x42\x06\n\x04_dayB\x06\n\x04_key\"\x13\n\x11GetAccountRequest\"\xc4\x01\n\x12GetAccountResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\t\x12\x1d\n\x04plan\x18\x03 \x01(\x0b\x32\x0f.visage.v1.Plan\x12-\n\x0csubscription\x18\x04 \x01(\x0b\x32\x17.visage.v1.Subscription\x12\x1f\n\x05quota\x18\x05 \x01(\x0b\x32\x10.visage.v1.Quota\x12\x1c\n\x04keys\x18\x06 \x03(\x0b\x32\x0e.visage.v1.Key\"r\n\x0fGetUsageRequest\x12\x19\n\x0b\x66irst_month\x18\x01 \x01(\tB\x04\xe2\x41\x01\x01\x12\x18\n\nlast_month\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01\x12\x14\n\x06\x62y_day\x18\x03 \x01(\x08\x42\x04\xe2\x41\x01\x01\x12\x14\n\x06\x62y_key\x18\x04 \x01(\x08\x42\x04\xe2\x41\x01\x01\"9\n\x10GetUsageResponse\x12%\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x15.visage.v1.UsageCount\"\xd4\x01\n\x10\x43reateKeyRequest\x12\x1d\n\ngrace_days\x18\x01 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00\x88\x01\x01\x12\x12\n\x04name\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01\x12\x14\n\x06scopes\x18\x03 \x03(\tB\x04\xe2\x41\x01\x01\x12\x19\n\x0bgallery_ids\x18\x04 \x03(\tB\x04\xe2\x41\x01\x01\x12\x35\n\x0b\x65xpire_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x01\x12\x16\n\x08replaces\x18\x06 \x01(\tB\x04\xe2\x41\x01\x01\x42\r\n\x0b_grace_days\">\n\x11\x43reateKeyResponse\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x1c\n\x04keys\x18\x02 \x03(\x0b\x32\x0e.visage.v1.Key\"-\n\x10\x44\x65leteKeyRequest\x12\x19\n\x0b\x66ingerprint\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x13\n\x11\x44\x65leteKeyResponse*\xb9\x01\n\x11SubscriptionState\x12\"\n\x1eSUBSCRIPTION_STATE_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUBSCRIPTION_STATE_ACTIVE\x10\x01\x12\"\n\x1eSUBSCRIPTION_STATE_NOT_STARTED\x10\x02\x12\x1c\n\x18SUBSCRIPTION_STATE_ENDED\x10\x03\x12\x1f\n\x1bSUBSCRIPTION_STATE_DISABLED\x10\x04\x32\xae\x03\n\x0e\x41\x63\x63ountService\x12\x61\n\nGetAccount\x12\x1c.visage.v1.GetAccountRequest\x1a\x1d.visage.v1.GetAccountResponse\"\x16\x90\x02\x02\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/account\x12\x61\n\x08GetUsage\x12\x1a.visage.v1.GetUsageRequest\x1a\x1b.visage.v1.GetUsageResponse\"\x1c\x90\x02\x02\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/account/usage\x12\x63\n\tCreateKey\x12\x1b.visage.v1.CreateKeyRequest\x1a\x1c.visage.v1.CreateKeyResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\"\x10/v1/account/keys:\x01*\x12q\n\tDeleteKey\x12\x1b.visage.v1.DeleteKeyRequest\x1a\x1c.visage.v1.DeleteKeyResponse\")\x90\x02\x02\x82\xd3\xe4\x93\x02 *\x1e/v1/account/keys/{fingerprint}BK\n\rdev.visage.v1P\x01Z8github.com/visage-face/visage/sdks/go/visage/v1;visagev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17visage/v1/account.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x01\n\x0cSubscription\x12+\n\x05state\x18\x01 \x01(\x0e\x32\x1c.visage.v1.SubscriptionState\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xaa\x03\n\nPlanLimits\x12 \n\x13requests_per_second\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x62urst\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12\x1f\n\x12requests_per_month\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x1c\n\x0fmax_image_bytes\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\x1a\n\rmax_galleries\x18\x05 \x01(\x03H\x04\x88\x01\x01\x12\x1e\n\x11max_gallery_faces\x18\x06 \x01(\x03H\x05\x88\x01\x01\x12#\n\x16\x64\x65\x66\x61ult_retention_days\x18\x07 \x01(\x03H\x06\x88\x01\x01\x12\x1f\n\x12max_retention_days\x18\x08 \x01(\x03H\x07\x88\x01\x01\x42\x16\n\x14_requests_per_secondB\x08\n\x06_burstB\x15\n\x13_requests_per_monthB\x12\n\x10_max_image_bytesB\x10\n\x0e_max_galleriesB\x14\n\x12_max_gallery_facesB\x19\n\x17_default_retention_daysB\x15\n\x13_max_retention_days\"H\n\x04Plan\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x06limits\x18\x02 \x01(\x0b\x32\x15.visage.v1.PlanLimits\x12\x0b\n\x03off\x18\x03 \x03(\t\"z\n\x05Quota\x12\r\n\x05month\x18\x01 \x01(\t\x12\x0c\n\x04used\x18\x02 \x01(\x03\x12\x16\n\tremaining\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12.\n\nreset_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0c\n\n_remaining\"\xf3\x01\n\x03Key\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x63urrent\x18\x05 \x01(\x08\x12\x0c\n\x04name\x18\x06 \x01(\t\x12\x0e\n\x06scopes\x18\x07 \x03(\t\x12\x13\n\x0bgallery_ids\x18\x08 \x03(\t\"\x82\x01\n\nUsageCount\x12\r\n\x05month\x18\x01 \x01(\t\x12\x11\n\toperation\x18\x02 \x01(\t\x12\x0f\n\x07outcome\x18\x03 \x01(\t\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\x12\x10\n\x03\x64\x61y\x18\x05 \x01(\tH\x00\x88\x01\x01\x12\x10\n\x03key\x18\x06 \x01(\tH\x01\x88\x01\x01\x42\x06\n\x04_dayB\x06\n\x04_key\"\x13\n\x11GetAccountRequest\"\xc4\x01\n\x12GetAccountResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x66ingerprint\x18\x02 \x01(\t\x12\x1d\n\x04plan\x18\x03 \x01(\x0b\x32\x0f.visage.v1.Plan\x12-\n\x0csubscription\x18\x04 \x01(\x0b\x32\x17.visage.v1.Subscription\x12\x1f\n\x05quota\x18\x05 \x01(\x0b\x32\x10.visage.v1.Quota\x12\x1c\n\x04keys\x18\x06 \x03(\x0b\x32\x0e.visage.v1.Key\"r\n\x0fGetUsageRequest\x12\x19\n\x0b\x66irst_month\x18\x01 \x01(\tB\x04\xe2\x41\x01\x01\x12\x18\n\nlast_month\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01\x12\x14\n\x06\x62y_day\x18\x03 \x01(\x08\x42\x04\xe2\x41\x01\x01\x12\x14\n\x06\x62y_key\x18\x04 \x01(\x08\x42\x04\xe2\x41\x01\x01\"9\n\x10GetUsageResponse\x12%\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x15.visage.v1.UsageCount\"\xd4\x01\n\x10\x43reateKeyRequest\x12\x1d\n\ngrace_days\x18\x01 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00\x88\x01\x01\x12\x12\n\x04name\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01\x12\x14\n\x06scopes\x18\x03 \x03(\tB\x04\xe2\x41\x01\x01\x12\x19\n\x0bgallery_ids\x18\x04 \x03(\tB\x04\xe2\x41\x01\x01\x12\x35\n\x0b\x65xpire_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x01\x12\x16\n\x08replaces\x18\x06 \x01(\tB\x04\xe2\x41\x01\x01\x42\r\n\x0b_grace_days\">\n\x11\x43reateKeyResponse\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x1c\n\x04keys\x18\x02 \x03(\x0b\x32\x0e.visage.v1.Key\"-\n\x10\x44\x65leteKeyRequest\x12\x19\n\x0b\x66ingerprint\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02\"\x13\n\x11\x44\x65leteKeyResponse*\xb9\x01\n\x11SubscriptionState\x12\"\n\x1eSUBSCRIPTION_STATE_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUBSCRIPTION_STATE_ACTIVE\x10\x01\x12\"\n\x1eSUBSCRIPTION_STATE_NOT_STARTED\x10\x02\x12\x1c\n\x18SUBSCRIPTION_STATE_ENDED\x10\x03\x12\x1f\n\x1bSUBSCRIPTION_STATE_DISABLED\x10\x04\x32\xae\x03\n\x0e\x41\x63\x63ountService\x12\x61\n\nGetAccount\x12\x1c.visage.v1.GetAccountRequest\x1a\x1d.visage.v1.GetAccountResponse\"\x16\x90\x02\x02\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/account\x12\x61\n\x08GetUsage\x12\x1a.visage.v1.GetUsageRequest\x1a\x1b.visage.v1.GetUsageResponse\"\x1c\x90\x02\x02\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/account/usage\x12\x63\n\tCreateKey\x12\x1b.visage.v1.CreateKeyRequest\x1a\x1c.visage.v1.CreateKeyResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\"\x10/v1/account/keys:\x01*\x12q\n\tDeleteKey\x12\x1b.visage.v1.DeleteKeyRequest\x1a\x1c.visage.v1.DeleteKeyResponse\")\x90\x02\x02\x82\xd3\xe4\x93\x02 *\x1e/v1/account/keys/{fingerprint}BK\n\rdev.visage.v1P\x01Z8github.com/visage-face/visage/sdks/go/visage/v1;visagev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -65,34 +65,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ACCOUNTSERVICE'].methods_by_name['CreateKey']._serialized_options = b'\202\323\344\223\002\025\"\020/v1/account/keys:\001*'
   _globals['_ACCOUNTSERVICE'].methods_by_name['DeleteKey']._loaded_options = None
   _globals['_ACCOUNTSERVICE'].methods_by_name['DeleteKey']._serialized_options = b'\220\002\002\202\323\344\223\002 *\036/v1/account/keys/{fingerprint}'
-  _globals['_SUBSCRIPTIONSTATE']._serialized_start=1971
-  _globals['_SUBSCRIPTIONSTATE']._serialized_end=2156
+  _globals['_SUBSCRIPTIONSTATE']._serialized_start=2039
+  _globals['_SUBSCRIPTIONSTATE']._serialized_end=2224
   _globals['_SUBSCRIPTION']._serialized_start=135
   _globals['_SUBSCRIPTION']._serialized_end=288
-  _globals['_PLAN']._serialized_start=291
-  _globals['_PLAN']._serialized_end=723
-  _globals['_QUOTA']._serialized_start=725
-  _globals['_QUOTA']._serialized_end=847
-  _globals['_KEY']._serialized_start=850
-  _globals['_KEY']._serialized_end=1093
-  _globals['_USAGECOUNT']._serialized_start=1096
-  _globals['_USAGECOUNT']._serialized_end=1226
-  _globals['_GETACCOUNTREQUEST']._serialized_start=1228
-  _globals['_GETACCOUNTREQUEST']._serialized_end=1247
-  _globals['_GETACCOUNTRESPONSE']._serialized_start=1250
-  _globals['_GETACCOUNTRESPONSE']._serialized_end=1446
-  _globals['_GETUSAGEREQUEST']._serialized_start=1448
-  _globals['_GETUSAGEREQUEST']._serialized_end=1562
-  _globals['_GETUSAGERESPONSE']._serialized_start=1564
-  _globals['_GETUSAGERESPONSE']._serialized_end=1621
-  _globals['_CREATEKEYREQUEST']._serialized_start=1624
-  _globals['_CREATEKEYREQUEST']._serialized_end=1836
-  _globals['_CREATEKEYRESPONSE']._serialized_start=1838
-  _globals['_CREATEKEYRESPONSE']._serialized_end=1900
-  _globals['_DELETEKEYREQUEST']._serialized_start=1902
-  _globals['_DELETEKEYREQUEST']._serialized_end=1947
-  _globals['_DELETEKEYRESPONSE']._serialized_start=1949
-  _globals['_DELETEKEYRESPONSE']._serialized_end=1968
-  _globals['_ACCOUNTSERVICE']._serialized_start=2159
-  _globals['_ACCOUNTSERVICE']._serialized_end=2589
+  _globals['_PLANLIMITS']._serialized_start=291
+  _globals['_PLANLIMITS']._serialized_end=717
+  _globals['_PLAN']._serialized_start=719
+  _globals['_PLAN']._serialized_end=791
+  _globals['_QUOTA']._serialized_start=793
+  _globals['_QUOTA']._serialized_end=915
+  _globals['_KEY']._serialized_start=918
+  _globals['_KEY']._serialized_end=1161
+  _globals['_USAGECOUNT']._serialized_start=1164
+  _globals['_USAGECOUNT']._serialized_end=1294
+  _globals['_GETACCOUNTREQUEST']._serialized_start=1296
+  _globals['_GETACCOUNTREQUEST']._serialized_end=1315
+  _globals['_GETACCOUNTRESPONSE']._serialized_start=1318
+  _globals['_GETACCOUNTRESPONSE']._serialized_end=1514
+  _globals['_GETUSAGEREQUEST']._serialized_start=1516
+  _globals['_GETUSAGEREQUEST']._serialized_end=1630
+  _globals['_GETUSAGERESPONSE']._serialized_start=1632
+  _globals['_GETUSAGERESPONSE']._serialized_end=1689
+  _globals['_CREATEKEYREQUEST']._serialized_start=1692
+  _globals['_CREATEKEYREQUEST']._serialized_end=1904
+  _globals['_CREATEKEYRESPONSE']._serialized_start=1906
+  _globals['_CREATEKEYRESPONSE']._serialized_end=1968
+  _globals['_DELETEKEYREQUEST']._serialized_start=1970
+  _globals['_DELETEKEYREQUEST']._serialized_end=2015
+  _globals['_DELETEKEYRESPONSE']._serialized_start=2017
+  _globals['_DELETEKEYRESPONSE']._serialized_end=2036
+  _globals['_ACCOUNTSERVICE']._serialized_start=2227
+  _globals['_ACCOUNTSERVICE']._serialized_end=2657
 # @@protoc_insertion_point(module_scope)

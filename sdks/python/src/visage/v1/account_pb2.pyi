@@ -91,12 +91,11 @@ class Subscription(_message.Message):
 Global___Subscription: _TypeAlias = Subscription  # noqa: Y015
 
 @_typing.final
-class Plan(_message.Message):
+class PlanLimits(_message.Message):
     """The limits of a plan. A limit that is missing does not apply."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    NAME_FIELD_NUMBER: _builtins.int
     REQUESTS_PER_SECOND_FIELD_NUMBER: _builtins.int
     BURST_FIELD_NUMBER: _builtins.int
     REQUESTS_PER_MONTH_FIELD_NUMBER: _builtins.int
@@ -105,47 +104,42 @@ class Plan(_message.Message):
     MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
     DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
     MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
-    OFF_FIELD_NUMBER: _builtins.int
-    name: _builtins.str
-    """The name of the plan; unique."""
     requests_per_second: _builtins.float
-    """Requests per second."""
+    """Requests per second, at least 0.001."""
     burst: _builtins.int
-    """Requests that may exceed the rate at once."""
+    """Requests that may exceed the rate at once, at least 1. Always there; a new plan without it gets two seconds of its
+    rate.
+    """
     requests_per_month: _builtins.int
-    """Successful requests per calendar month (UTC)."""
+    """Successful requests per calendar month (UTC), at least 1."""
     max_image_bytes: _builtins.int
-    """Size of one encoded image in bytes. The service may have a lower limit."""
+    """Size of one encoded image in bytes, at least 1. The service may have a lower limit."""
     max_galleries: _builtins.int
     """Number of galleries."""
     max_gallery_faces: _builtins.int
     """Number of faces in one gallery."""
     default_retention_days: _builtins.int
-    """Days for which people are kept in galleries if no time is given."""
+    """Days for which people are kept in galleries if no time is given, at least 1."""
     max_retention_days: _builtins.int
-    """Days for which people can be kept in galleries at most. The default, too, if there is no other."""
-    @_builtins.property
-    def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The permissions that are switched off for the users of the plan, such as `export`."""
-
+    """Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other."""
     def __init__(
         self,
         *,
-        name: _builtins.str = ...,
         requests_per_second: _builtins.float | None = ...,
-        burst: _builtins.int = ...,
+        burst: _builtins.int | None = ...,
         requests_per_month: _builtins.int | None = ...,
         max_image_bytes: _builtins.int | None = ...,
         max_galleries: _builtins.int | None = ...,
         max_gallery_faces: _builtins.int | None = ...,
         default_retention_days: _builtins.int | None = ...,
         max_retention_days: _builtins.int | None = ...,
-        off: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__burst: _TypeAlias = _typing.Literal["burst"]  # noqa: Y015
+    _WhichOneofArgType__burst: _TypeAlias = _typing.Literal["_burst", b"_burst"]  # noqa: Y015
     _WhichOneofReturnType__default_retention_days: _TypeAlias = _typing.Literal["default_retention_days"]  # noqa: Y015
     _WhichOneofArgType__default_retention_days: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days"]  # noqa: Y015
     _WhichOneofReturnType__max_galleries: _TypeAlias = _typing.Literal["max_galleries"]  # noqa: Y015
@@ -161,6 +155,8 @@ class Plan(_message.Message):
     _WhichOneofReturnType__requests_per_second: _TypeAlias = _typing.Literal["requests_per_second"]  # noqa: Y015
     _WhichOneofArgType__requests_per_second: _TypeAlias = _typing.Literal["_requests_per_second", b"_requests_per_second"]  # noqa: Y015
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__burst) -> _WhichOneofReturnType__burst | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__default_retention_days) -> _WhichOneofReturnType__default_retention_days | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_galleries) -> _WhichOneofReturnType__max_galleries | None: ...
@@ -174,6 +170,40 @@ class Plan(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_month) -> _WhichOneofReturnType__requests_per_month | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_second) -> _WhichOneofReturnType__requests_per_second | None: ...
+
+Global___PlanLimits: _TypeAlias = PlanLimits  # noqa: Y015
+
+@_typing.final
+class Plan(_message.Message):
+    """What the users of a plan may do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
+    OFF_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name of the plan; unique."""
+    @_builtins.property
+    def limits(self) -> Global___PlanLimits:
+        """The limits."""
+
+    @_builtins.property
+    def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The permissions that are switched off for the users of the plan, such as `export`."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        limits: Global___PlanLimits | None = ...,
+        off: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "name", b"name", "off", b"off"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Plan: _TypeAlias = Plan  # noqa: Y015
 

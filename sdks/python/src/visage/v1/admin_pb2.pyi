@@ -592,38 +592,19 @@ Global___PlanSummary: _TypeAlias = PlanSummary  # noqa: Y015
 
 @_typing.final
 class CreatePlanRequest(_message.Message):
-    """A request of CreatePlan. A limit that is not set does not apply."""
+    """A request of CreatePlan."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
-    REQUESTS_PER_SECOND_FIELD_NUMBER: _builtins.int
-    BURST_FIELD_NUMBER: _builtins.int
-    REQUESTS_PER_MONTH_FIELD_NUMBER: _builtins.int
-    MAX_IMAGE_BYTES_FIELD_NUMBER: _builtins.int
-    MAX_GALLERIES_FIELD_NUMBER: _builtins.int
-    MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
-    DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
-    MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
     OFF_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """1 to 100 printable characters; unique."""
-    requests_per_second: _builtins.float
-    """Requests per second, at least 0.001."""
-    burst: _builtins.int
-    """Requests that may exceed the rate at once, at least 1. Without it, two seconds of the rate."""
-    requests_per_month: _builtins.int
-    """Successful requests per calendar month (UTC), at least 1."""
-    max_image_bytes: _builtins.int
-    """Size of one encoded image in bytes, at least 1."""
-    max_galleries: _builtins.int
-    """Number of galleries."""
-    max_gallery_faces: _builtins.int
-    """Number of faces in one gallery."""
-    default_retention_days: _builtins.int
-    """Days for which people are kept in galleries if no time is given, at least 1."""
-    max_retention_days: _builtins.int
-    """Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other."""
+    @_builtins.property
+    def limits(self) -> _account_pb2.PlanLimits:
+        """The limits."""
+
     @_builtins.property
     def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The permissions to switch off for the users of the plan, such as `export`; `galleries` stands for all on galleries."""
@@ -632,52 +613,14 @@ class CreatePlanRequest(_message.Message):
         self,
         *,
         name: _builtins.str = ...,
-        requests_per_second: _builtins.float | None = ...,
-        burst: _builtins.int | None = ...,
-        requests_per_month: _builtins.int | None = ...,
-        max_image_bytes: _builtins.int | None = ...,
-        max_galleries: _builtins.int | None = ...,
-        max_gallery_faces: _builtins.int | None = ...,
-        default_retention_days: _builtins.int | None = ...,
-        max_retention_days: _builtins.int | None = ...,
+        limits: _account_pb2.PlanLimits | None = ...,
         off: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "name", b"name", "off", b"off"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__burst: _TypeAlias = _typing.Literal["burst"]  # noqa: Y015
-    _WhichOneofArgType__burst: _TypeAlias = _typing.Literal["_burst", b"_burst"]  # noqa: Y015
-    _WhichOneofReturnType__default_retention_days: _TypeAlias = _typing.Literal["default_retention_days"]  # noqa: Y015
-    _WhichOneofArgType__default_retention_days: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days"]  # noqa: Y015
-    _WhichOneofReturnType__max_galleries: _TypeAlias = _typing.Literal["max_galleries"]  # noqa: Y015
-    _WhichOneofArgType__max_galleries: _TypeAlias = _typing.Literal["_max_galleries", b"_max_galleries"]  # noqa: Y015
-    _WhichOneofReturnType__max_gallery_faces: _TypeAlias = _typing.Literal["max_gallery_faces"]  # noqa: Y015
-    _WhichOneofArgType__max_gallery_faces: _TypeAlias = _typing.Literal["_max_gallery_faces", b"_max_gallery_faces"]  # noqa: Y015
-    _WhichOneofReturnType__max_image_bytes: _TypeAlias = _typing.Literal["max_image_bytes"]  # noqa: Y015
-    _WhichOneofArgType__max_image_bytes: _TypeAlias = _typing.Literal["_max_image_bytes", b"_max_image_bytes"]  # noqa: Y015
-    _WhichOneofReturnType__max_retention_days: _TypeAlias = _typing.Literal["max_retention_days"]  # noqa: Y015
-    _WhichOneofArgType__max_retention_days: _TypeAlias = _typing.Literal["_max_retention_days", b"_max_retention_days"]  # noqa: Y015
-    _WhichOneofReturnType__requests_per_month: _TypeAlias = _typing.Literal["requests_per_month"]  # noqa: Y015
-    _WhichOneofArgType__requests_per_month: _TypeAlias = _typing.Literal["_requests_per_month", b"_requests_per_month"]  # noqa: Y015
-    _WhichOneofReturnType__requests_per_second: _TypeAlias = _typing.Literal["requests_per_second"]  # noqa: Y015
-    _WhichOneofArgType__requests_per_second: _TypeAlias = _typing.Literal["_requests_per_second", b"_requests_per_second"]  # noqa: Y015
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__burst) -> _WhichOneofReturnType__burst | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__default_retention_days) -> _WhichOneofReturnType__default_retention_days | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_galleries) -> _WhichOneofReturnType__max_galleries | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_gallery_faces) -> _WhichOneofReturnType__max_gallery_faces | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_image_bytes) -> _WhichOneofReturnType__max_image_bytes | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_retention_days) -> _WhichOneofReturnType__max_retention_days | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_month) -> _WhichOneofReturnType__requests_per_month | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_second) -> _WhichOneofReturnType__requests_per_second | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CreatePlanRequest: _TypeAlias = CreatePlanRequest  # noqa: Y015
 
@@ -712,34 +655,15 @@ class UpdatePlanRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
-    REQUESTS_PER_SECOND_FIELD_NUMBER: _builtins.int
-    BURST_FIELD_NUMBER: _builtins.int
-    REQUESTS_PER_MONTH_FIELD_NUMBER: _builtins.int
-    MAX_IMAGE_BYTES_FIELD_NUMBER: _builtins.int
-    MAX_GALLERIES_FIELD_NUMBER: _builtins.int
-    MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
-    DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
-    MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
     OFF_FIELD_NUMBER: _builtins.int
     UNLIMITED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the plan."""
-    requests_per_second: _builtins.float
-    """Requests per second, at least 0.001."""
-    burst: _builtins.int
-    """Requests that may exceed the rate at once, at least 1."""
-    requests_per_month: _builtins.int
-    """Successful requests per calendar month (UTC), at least 1."""
-    max_image_bytes: _builtins.int
-    """Size of one encoded image in bytes, at least 1."""
-    max_galleries: _builtins.int
-    """Number of galleries."""
-    max_gallery_faces: _builtins.int
-    """Number of faces in one gallery."""
-    default_retention_days: _builtins.int
-    """Days for which people are kept in galleries if no time is given."""
-    max_retention_days: _builtins.int
-    """Days for which people can be kept in galleries at most. The default, too, if there is no other."""
+    @_builtins.property
+    def limits(self) -> _account_pb2.PlanLimits:
+        """The limits to change. A limit that is missing stays."""
+
     @_builtins.property
     def off(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The permissions that are switched off from now on, instead of the previous ones; `none` alone switches all on."""
@@ -752,53 +676,15 @@ class UpdatePlanRequest(_message.Message):
         self,
         *,
         name: _builtins.str = ...,
-        requests_per_second: _builtins.float | None = ...,
-        burst: _builtins.int | None = ...,
-        requests_per_month: _builtins.int | None = ...,
-        max_image_bytes: _builtins.int | None = ...,
-        max_galleries: _builtins.int | None = ...,
-        max_gallery_faces: _builtins.int | None = ...,
-        default_retention_days: _builtins.int | None = ...,
-        max_retention_days: _builtins.int | None = ...,
+        limits: _account_pb2.PlanLimits | None = ...,
         off: _abc.Iterable[_builtins.str] | None = ...,
         unlimited: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_burst", b"_burst", "_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "off", b"off", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second", "unlimited", b"unlimited"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "name", b"name", "off", b"off", "unlimited", b"unlimited"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__burst: _TypeAlias = _typing.Literal["burst"]  # noqa: Y015
-    _WhichOneofArgType__burst: _TypeAlias = _typing.Literal["_burst", b"_burst"]  # noqa: Y015
-    _WhichOneofReturnType__default_retention_days: _TypeAlias = _typing.Literal["default_retention_days"]  # noqa: Y015
-    _WhichOneofArgType__default_retention_days: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days"]  # noqa: Y015
-    _WhichOneofReturnType__max_galleries: _TypeAlias = _typing.Literal["max_galleries"]  # noqa: Y015
-    _WhichOneofArgType__max_galleries: _TypeAlias = _typing.Literal["_max_galleries", b"_max_galleries"]  # noqa: Y015
-    _WhichOneofReturnType__max_gallery_faces: _TypeAlias = _typing.Literal["max_gallery_faces"]  # noqa: Y015
-    _WhichOneofArgType__max_gallery_faces: _TypeAlias = _typing.Literal["_max_gallery_faces", b"_max_gallery_faces"]  # noqa: Y015
-    _WhichOneofReturnType__max_image_bytes: _TypeAlias = _typing.Literal["max_image_bytes"]  # noqa: Y015
-    _WhichOneofArgType__max_image_bytes: _TypeAlias = _typing.Literal["_max_image_bytes", b"_max_image_bytes"]  # noqa: Y015
-    _WhichOneofReturnType__max_retention_days: _TypeAlias = _typing.Literal["max_retention_days"]  # noqa: Y015
-    _WhichOneofArgType__max_retention_days: _TypeAlias = _typing.Literal["_max_retention_days", b"_max_retention_days"]  # noqa: Y015
-    _WhichOneofReturnType__requests_per_month: _TypeAlias = _typing.Literal["requests_per_month"]  # noqa: Y015
-    _WhichOneofArgType__requests_per_month: _TypeAlias = _typing.Literal["_requests_per_month", b"_requests_per_month"]  # noqa: Y015
-    _WhichOneofReturnType__requests_per_second: _TypeAlias = _typing.Literal["requests_per_second"]  # noqa: Y015
-    _WhichOneofArgType__requests_per_second: _TypeAlias = _typing.Literal["_requests_per_second", b"_requests_per_second"]  # noqa: Y015
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__burst) -> _WhichOneofReturnType__burst | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__default_retention_days) -> _WhichOneofReturnType__default_retention_days | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_galleries) -> _WhichOneofReturnType__max_galleries | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_gallery_faces) -> _WhichOneofReturnType__max_gallery_faces | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_image_bytes) -> _WhichOneofReturnType__max_image_bytes | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_retention_days) -> _WhichOneofReturnType__max_retention_days | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_month) -> _WhichOneofReturnType__requests_per_month | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_second) -> _WhichOneofReturnType__requests_per_second | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___UpdatePlanRequest: _TypeAlias = UpdatePlanRequest  # noqa: Y015
 

@@ -43,12 +43,14 @@ afterAll(async () => {
 });
 
 const createIndexes = (options: Partial<GalleryIndexesOptions> = {}) =>
-  new GalleryIndexes({ store, maxBytes: 1e9, ...options });
+  new GalleryIndexes({ store, maxBytes: 1e9, maxWaitMs: 60_000, ...options });
 
 /** Updates the index of a gallery and finds its only face. */
 async function findPerson(indexes: GalleryIndexes, i: number): Promise<string | undefined> {
-  const { index } = await indexes.update(galleries[i]!.id, galleries[i]!);
-  return index.findCandidates(FACES[i]!.embedding, 1, 1e-3)[0]?.personId;
+  const open = await indexes.update(galleries[i]!.id, galleries[i]!);
+  const query = { embedding: FACES[i]!.embedding, maxPeople: 1, within: 1e-3 };
+  const [scan] = await open.scan(ANN.id, [query], undefined);
+  return scan!.candidates[0]?.personId;
 }
 
 const keptIn = (indexes: GalleryIndexes) => galleries.flatMap(({ id }, i) => (indexes.find(id) ? [i] : []));

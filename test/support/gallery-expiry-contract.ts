@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { readFalseMatchRates } from "../../src/core/index.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { SqlDatabase } from "../../src/database/sql-database.ts";
 import { deletePersonFromAll } from "../../src/galleries/delete-person.ts";
 import { ExpirySweep } from "../../src/galleries/expiry-sweep.ts";
 import { GalleryIndex } from "../../src/galleries/gallery-index.ts";
-import { GallerySearch } from "../../src/galleries/gallery-search.ts";
 import {
   type GalleryErrorKind,
   type GalleryStore,
@@ -15,7 +13,7 @@ import {
 } from "../../src/galleries/gallery-store.ts";
 import { type Expiry, ExpiryRemoval } from "../../src/galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
-import { MODEL, NO_LIMITS, newFace, randomVector } from "./gallery-contract.ts";
+import { MODEL, NO_LIMITS, newFace } from "./gallery-contract.ts";
 import { addUser, createUser, type StoreKind } from "./store-contract.ts";
 
 const ANN = createUser("ann");
@@ -185,43 +183,6 @@ export function describeExpiryContract(kind: string, { createLocation, executeAt
         );
         const changed = await store.updateGallery(ANN.id, "h", { expiresAt: undefined });
         expect(changed.expiresAt).toBeUndefined();
-      });
-    });
-
-    describe("a search", () => {
-      test("is not hidden from others by those who have expired, and does not find them", async () => {
-        const search = new GallerySearch({
-          store,
-          rates: readFalseMatchRates(),
-          maxBytes: 1e9,
-          graceMs: 60_000,
-          maxWaitMs: 60_000,
-        });
-        const embedding = randomVector();
-        const near = Array.from({ length: 40 }, (_, i) =>
-          newFace(`near${i}`, "1", { embedding, expiresAt: inDays(i < 20 ? 1 : 2) }),
-        );
-        await enrol([...near, newFace("far")]);
-        const find = async () => {
-          const request = { userId: ANN.id, galleryId: "g", model: MODEL, maxResults: 3, maxDistance: 100 };
-          const result = await search.search({
-            ...request,
-            probes: [{ embedding, populations: ["adults"] }],
-          });
-          return [result.gallery.faces, ...result.faces[0]!.matches.map(({ personId }) => personId)];
-        };
-        expect(await find()).toEqual([41, "near0", "near1", "near10"]);
-        now = inDays(1);
-        expect(await find()).toEqual([21, "near20", "near21", "near22"]);
-        // The time of the others is over while the search runs.
-        const { getGallery } = store;
-        store.getGallery = async (...args) => {
-          const gallery = await getGallery(...args);
-          now = inDays(2);
-          return gallery;
-        };
-        expect(await find()).toEqual([1, "far"]);
-        expect(new Set(expired.map(({ personId }) => personId)).size).toBe(40);
       });
     });
 

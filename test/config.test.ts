@@ -124,6 +124,36 @@ describe("readConfig", () => {
     );
   });
 
+  it.each([
+    "milvus.example.org:19530",
+    "tcp://milvus:19530",
+    "https://root:secret@milvus:19530",
+    "https://milvus:19530/path",
+    "https://milvus:19530?secret=1",
+  ])("rejects the Milvus URL %s without repeating its password", (url) => {
+    const read = () => readConfig({ VISAGE_MILVUS_URL: url });
+    expect(read).toThrow(/^VISAGE_MILVUS_URL must be a URL such as https:/);
+    expect(read).not.toThrow(/secret/);
+  });
+
+  it("searches galleries in memory, or by Milvus if it has a URL", () => {
+    expect(readConfig({})).toMatchObject({
+      galleryEngine: "memory",
+      milvusDatabase: "default",
+      milvusIndex: "FLAT",
+    });
+    expect(() => readConfig({ VISAGE_GALLERY_ENGINE: "milvus" })).toThrow(
+      "VISAGE_GALLERY_ENGINE=milvus requires VISAGE_MILVUS_URL",
+    );
+    expect(() => readConfig({ VISAGE_GALLERY_ENGINE: "faiss", VISAGE_MILVUS_INDEX: "flat" })).toThrow(
+      /VISAGE_GALLERY_ENGINE must be one of memory, milvus.*VISAGE_MILVUS_INDEX must be one of FLAT/,
+    );
+    const env = { VISAGE_GALLERY_ENGINE: "milvus", VISAGE_MILVUS_URL: "https://milvus:19530/" };
+    const config = readConfig({ ...env, VISAGE_MILVUS_CA: "ca.pem", VISAGE_MILVUS_INDEX: "HNSW" });
+    const expected = { galleryEngine: "milvus", milvusUrl: "https://milvus:19530", milvusIndex: "HNSW" };
+    expect(config).toMatchObject({ ...expected, milvusCa: resolve("ca.pem") });
+  });
+
   it("rejects unknown variables with the other faults and names the nearest known one", () => {
     const read = () =>
       readConfig({
@@ -170,6 +200,7 @@ describe("readConfig", () => {
     const FILES = {
       VISAGE_DATABASE_URL: ["databaseUrl", "postgres://ann:secret@host/accounts"],
       VISAGE_TEMPLATE_KEY: ["templateKey", `${"ab".repeat(32)}\n${"cd".repeat(32)}`],
+      VISAGE_MILVUS_TOKEN: ["milvusToken", "root:secret-password"],
       VISAGE_TRIAL_USER: ["trialUser", "secret-key-of-a-user"],
       VISAGE_ADMIN_KEY: ["adminKey", "secret-admin-key-0123456789abcdef"],
       VISAGE_KEY: ["key", "secret-key-of-a-user"],

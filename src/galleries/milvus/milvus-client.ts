@@ -43,6 +43,9 @@ export interface Hit {
 /** Limits one request. A search is also limited by its caller. */
 const TIMEOUT_MS = 10_000;
 const SEARCH_TIMEOUT_MS = 60_000;
+/** How long a connection may be silent before it is probed. Servers close connections that are probed too often. */
+const PING_INTERVAL_MS = 10_000;
+const PING_TIMEOUT_MS = 3_000;
 
 /**
  * Calls Milvus over gRPC. Every method throws EngineError, or the reason of the signal. `prepare` makes a collection; the
@@ -64,6 +67,9 @@ export class MilvusClient {
         baseUrl: url,
         interceptors: [authenticate],
         defaultTimeoutMs: TIMEOUT_MS,
+        // Otherwise a connection that the network has lost is used until TCP gives up, for a quarter of an hour.
+        pingIntervalMs: PING_INTERVAL_MS,
+        pingTimeoutMs: PING_TIMEOUT_MS,
         ...(ca !== undefined && { nodeOptions: { ca } }),
       }),
     );

@@ -102,7 +102,7 @@ export async function compare(
     const embeddings = new Float32Array(page.length * DIMENSIONS);
     for (const [i, { embedding }] of page.entries()) embeddings.set(embedding, i * DIMENSIONS);
     const ids = Buffer.from(page.map(({ personId, faceId }) => `${personId}/${faceId}`).join(","));
-    equal += await templates.countEqual(gallery, { ids, embeddings });
+    equal += (await templates.compare(gallery, { ids, embeddings })).equal;
     faces += page.length;
     after = page.at(-1);
   }

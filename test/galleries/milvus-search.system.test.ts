@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { MODEL } from "../support/gallery-contract.ts";
 import { hasMilvus, openEngine, startMilvus, type TestMilvus } from "../support/milvus.ts";
 import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { describeSearchContract, type OpenIndexes } from "../support/search-contract.ts";
@@ -22,8 +23,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-// All share one server, as the galleries of a database do.
-const openIndexes: OpenIndexes = (parts) => openEngine(milvus, parts).galleries;
+const openIndexes: OpenIndexes = (parts) => {
+  const { galleries, templates } = openEngine(milvus, parts);
+  // The server is slow with the faces of many tests.
+  onTestFinished(() => templates.drop(MODEL));
+  return galleries;
+};
 
 describe.skipIf(!hasMilvus)("Milvus", () => {
   describeSearchContract(

@@ -17,7 +17,7 @@ import { MODEL, NO_LIMITS, newFace, randomVector } from "./gallery-contract.ts";
 import { addUser, createUser, type StoreKind } from "./store-contract.ts";
 
 const ANN = createUser("ann");
-const WAIT = { timeout: 20_000 };
+const WAIT = { timeout: 60_000 };
 const START = new Date("2026-01-01T00:00:00Z");
 const inDays = (days: number) => new Date(START.getTime() + days * 86_400_000);
 const rates = readFalseMatchRates();
@@ -232,25 +232,28 @@ export function describeSearchContract(
           if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
           return store.readChanges(...since);
         };
+        const waitForPage = () => vi.waitFor(() => expect(waiting).toHaveLength(1), WAIT);
         const release = async () => {
-          await vi.waitFor(() => expect(waiting).toHaveLength(1), WAIT);
+          await waitForPage();
           waiting.pop()!();
         };
-        const releaseAll = () => {
+        const releaseAll = async () => {
+          await waitForPage();
           isHeld = false;
-          return release();
+          await release();
         };
-        return { slow: { ...store, readChanges }, release, releaseAll };
+        return { slow: { ...store, readChanges }, waitForPage, release, releaseAll };
       }
 
       test("a search waits, or fails at once if it would not be in time", async () => {
-        const { slow, release, releaseAll } = await createSlowStore();
+        const { slow, waitForPage, release, releaseAll } = await createSlowStore();
         const search = createSearch({ store: slow });
         const request = requestFor("g", last.embedding, { maxDistance: 1e-3 });
         const patient = search.search(request);
         const impatient = search.search({ ...request, timeoutMs: 400 });
         await expect(impatient).rejects.toMatchObject({ kind: "galleryLoading", retryAfterMs: undefined });
         await release();
+        await waitForPage();
         // A page took longer than half a second, so the others will not be read in time.
         const { retryAfterMs } = await search.search({ ...request, timeoutMs: 500 }).catch((error) => error);
         expect(retryAfterMs).toBeGreaterThan(400);

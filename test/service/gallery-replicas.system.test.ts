@@ -12,6 +12,7 @@ import {
   identify,
   testPeople,
 } from "../support/galleries.ts";
+import { hasMilvus, startMilvus, type TestMilvus } from "../support/milvus.ts";
 import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -19,8 +20,10 @@ const ROUNDS = 24;
 const GALLERY_NOT_FOUND = ["NotFound", "GALLERY_NOT_FOUND"];
 const PEOPLE = testPeople(ROUNDS, 1);
 
-describe.skipIf(!hasPostgres)("two replicas with one PostgreSQL", () => {
+const engines = ["memory", ...(hasMilvus ? ["milvus"] : [])];
+describe.skipIf(!hasPostgres).each(engines)("two replicas with one PostgreSQL, galleries in %s", (engine) => {
   let postgres: TestPostgres;
+  let milvus: TestMilvus | undefined;
   let accounts: AccountStore;
   let services: RunningService[];
   let one: GalleryClient;
@@ -30,7 +33,8 @@ describe.skipIf(!hasPostgres)("two replicas with one PostgreSQL", () => {
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    const env = { VISAGE_DATABASE_URL: postgres.url };
+    milvus = engine === "milvus" ? await startMilvus() : undefined;
+    const env = { VISAGE_DATABASE_URL: postgres.url, ...milvus?.env };
     services = [await startTestService(env), await startTestService(env)];
     accounts = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
     [one, other] = services.map((service) => createGalleryClient(service, USER)) as [
@@ -42,6 +46,7 @@ describe.skipIf(!hasPostgres)("two replicas with one PostgreSQL", () => {
     await accounts?.close();
     for (const service of services ?? []) await service.close();
     await postgres?.remove();
+    await milvus?.remove();
   });
   beforeEach(() => {
     galleryId = `g${++ids}`;

@@ -53,7 +53,19 @@ export interface SearchableGalleries {
   update(name: string, gallery: Gallery): Promise<OpenGallery>;
 }
 
-/** The engine that has the templates cannot be reached, or has refused a request. */
+/**
+ * Why the engine that has the templates did not do what was asked: it refused that, it cannot be reached, or it did not
+ * answer in time and may still do it.
+ */
+export type EngineErrorKind = "refused" | "unreachable" | "timeout";
+
+/** The engine that has the templates failed. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
+  readonly kind: EngineErrorKind;
+
+  constructor(kind: EngineErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
 }

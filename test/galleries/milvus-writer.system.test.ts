@@ -174,7 +174,7 @@ describe.skipIf(!hasMilvus).each(kinds)("Milvus and %s", (kind) => {
     await enrol([face, newFace("q")]);
     expect(await one.find(face)).toEqual(["p"]);
     await remove("p");
-    one.engine.templates.apply = () => Promise.reject(new EngineError("refused"));
+    one.engine.templates.apply = () => Promise.reject(new EngineError("refused", "refused"));
     await expect(one.find(face)).rejects.toThrow("refused");
   });
 

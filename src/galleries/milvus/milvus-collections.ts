@@ -58,7 +58,7 @@ export class PreparedCollections {
   /** Loads a collection. Throws EngineError if it does not exist. */
   async requireReady(collection: Collection): Promise<void> {
     await this.#once(collection, () => {
-      throw new EngineError(`Milvus has no collection ${collection.name}`);
+      throw new EngineError("refused", `Milvus has no collection ${collection.name}`);
     });
   }
 
@@ -95,7 +95,8 @@ export class PreparedCollections {
     await check(() => this.#client.loadCollection(collection).then(wrapStatus));
     const endMs = performance.now() + MAX_LOAD_MS;
     while ((await check(() => this.#client.getLoadState(collection))).state !== LoadState.LOADED) {
-      if (performance.now() > endMs) throw new EngineError(`Milvus does not load the collection ${name}`);
+      if (performance.now() > endMs)
+        throw new EngineError("unreachable", `Milvus does not load the collection ${name}`);
       await sleep(LOAD_POLL_MS);
     }
   }
@@ -110,6 +111,7 @@ export class PreparedCollections {
     if (existing === index) return;
     if (existing !== undefined)
       throw new EngineError(
+        "refused",
         `The collection ${collectionName} has the index ${existing} instead of ${index}; run "visage galleries reindex"`,
       );
     const params = JSON.stringify(INDEX_PARAMS[index]);

@@ -26,9 +26,15 @@ interface Entry {
   /** What Milvus is known to have; undefined if that is not known. */
   progress: MilvusProgress | undefined;
   readAtMs: number;
-  /** Ends when the last update has ended. */
-  updating: Promise<unknown>;
-  isUpdating: boolean;
+  /** The last update, until it has ended. */
+  update: Update | undefined;
+}
+
+/** The writing of what Milvus lacks of a gallery. */
+interface Update {
+  /** Of the version of the gallery. */
+  readonly token: string;
+  readonly result: Promise<MilvusProgress>;
 }
 
 /** The galleries whose templates are searched by Milvus. Nothing of them is in memory but how much Milvus has. */
@@ -64,7 +70,7 @@ export class MilvusGalleries implements SearchableGalleries {
   }
 
   isLoading(name: string): boolean {
-    return this.#entries.get(name)?.isUpdating ?? false;
+    return this.#entries.get(name)?.update !== undefined;
   }
 
   estimateRemainingMs(name: string): number | undefined {
@@ -77,26 +83,28 @@ export class MilvusGalleries implements SearchableGalleries {
   }
 
   async update(name: string, gallery: Gallery): Promise<OpenGallery> {
-    if (this.#isDoubtful) await this.verify();
     const entry = this.#entryOf(name, gallery);
-    // One after the other: the first one often does the work of all.
-    const updating = ignoreFailure(entry.updating).then(async () => {
-      const { progress } = entry;
-      if (isAt(progress, gallery)) return progress;
-      entry.progress = await this.#writer.follow(gallery);
-      return entry.progress;
-    });
-    entry.updating = updating;
-    entry.isUpdating = true;
-    let progress: MilvusProgress;
-    try {
-      progress = await updating;
-    } finally {
-      if (entry.updating === updating) entry.isUpdating = false;
-    }
+    const updating = entry.update?.token === gallery.token ? entry.update : this.#startUpdate(entry, gallery);
+    const progress = await updating.result;
     if (isAt(progress, gallery) || gallery.revision > entry.gallery.revision) entry.gallery = gallery;
     entry.readAtMs = performance.now();
-    return this.#open(entry, progress);
+    return this.#open({ gallery, readAtMs: entry.readAtMs }, progress);
+  }
+
+  /** Starts an update, after the one that is running. All searches of the same version wait for one. */
+  #startUpdate(entry: Entry, gallery: Gallery): Update {
+    const result = ignoreFailure(entry.update?.result).then(async () => {
+      if (this.#isDoubtful) await this.verify();
+      if (!isAt(entry.progress, gallery)) entry.progress = await this.#writer.follow(gallery);
+      return entry.progress;
+    });
+    const update = { token: gallery.token, result };
+    entry.update = update;
+    const end = () => {
+      if (entry.update === update) entry.update = undefined;
+    };
+    result.then(end, end);
+    return update;
   }
 
   /**
@@ -133,7 +141,7 @@ export class MilvusGalleries implements SearchableGalleries {
     const entry =
       existing?.gallery.key === gallery.key
         ? existing
-        : { gallery, progress: undefined, readAtMs: 0, updating: Promise.resolve(), isUpdating: false };
+        : { gallery, progress: undefined, readAtMs: 0, update: undefined };
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     if (this.#entries.size > MAX_GALLERIES) this.#entries.delete(this.#entries.keys().next().value!);
@@ -141,19 +149,19 @@ export class MilvusGalleries implements SearchableGalleries {
   }
 
   #open({ gallery, readAtMs }: Pick<Entry, "gallery" | "readAtMs">, progress: MilvusProgress): OpenGallery {
-    const { revision } = progress.version!;
     return {
       gallery,
       readAtMs,
       faces: gallery.faces,
-      revision,
+      // Milvus may have a later one. Faces of it count as changed, and the search is repeated.
+      revision: gallery.revision,
       scan: (_caller, queries, signal) => this.#scan(gallery, progress, queries, signal),
     };
   }
 
   async #scan(
     gallery: Gallery,
-    { version, timestamp }: MilvusProgress,
+    { timestamp }: MilvusProgress,
     queries: readonly Query[],
     signal: AbortSignal | undefined,
   ): Promise<Scan[]> {
@@ -172,7 +180,7 @@ export class MilvusGalleries implements SearchableGalleries {
       return {
         embedding,
         candidates: candidatesFrom(near, maxPeople, MAX_ERROR),
-        revision: version!.revision,
+        revision: gallery.revision,
       };
     });
   }
@@ -190,6 +198,6 @@ function isAt(
   );
 }
 
-async function ignoreFailure(promise: Promise<unknown>): Promise<void> {
-  await promise.catch(() => {});
+async function ignoreFailure(promise: Promise<unknown> | undefined): Promise<void> {
+  await promise?.catch(() => {});
 }

@@ -1,4 +1,5 @@
 // How Milvus says that a request has failed.
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../gen/ts/milvus/milvus_pb.ts";
 import { EngineError } from "../searchable-galleries.ts";
 
@@ -30,6 +31,7 @@ export function isMissing(status: Status | undefined): boolean {
 export function requireSuccess(status: Status | undefined): void {
   if (status && (status.code !== 0 || status.errorCode !== 0))
     throw new EngineError(
+      "refused",
       `Milvus has refused a request (${status.code || status.errorCode}): ${status.reason}`,
     );
 }
@@ -38,6 +40,7 @@ export async function orEngineError<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw new EngineError(`Milvus cannot be reached: ${(error as Error).message}`, { cause: error });
+    const kind = ConnectError.from(error).code === Code.DeadlineExceeded ? "timeout" : "unreachable";
+    throw new EngineError(kind, `Milvus cannot be reached: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DIMENSIONS } from "../../search/assembly/constants.ts";
 import { type Gallery, GalleryError, type GalleryStore, type ReloadCause } from "../gallery-store.ts";
+import { EngineError } from "../searchable-galleries.ts";
 import type { EngineGalleries } from "./engine-galleries.ts";
 import {
   type GalleryRows,
@@ -111,9 +112,11 @@ export class MilvusWriter {
         if (signal.aborted) return;
         seen.add(item.key);
         await work(item).catch((error: unknown) => {
-          // It has been deleted meanwhile.
+          // Otherwise it has been deleted meanwhile.
           if (!(error instanceof GalleryError)) failure = error;
         });
+        // The others would fail as well, each after a while.
+        if (failure instanceof EngineError && failure.kind !== "refused") throw failure;
       }
     }
     if (failure) throw failure;
@@ -126,8 +129,10 @@ export class MilvusWriter {
     try {
       return await work();
     } catch (error) {
+      // What Milvus has not answered in time it may still do. Until then, the lease keeps others from writing.
+      const mayBeRunning = error instanceof EngineError && error.kind === "timeout";
       // If that fails as well, the lease expires.
-      await engineGalleries.release(rows.key).catch(() => {});
+      if (!mayBeRunning) await engineGalleries.release(rows.key).catch(() => {});
       throw error;
     } finally {
       this.#loads.delete(rows.key);

@@ -37,7 +37,7 @@ test.each([
   [["help", "galleries", "paint"], `Unexpected argument 'paint'; see "visage --help"`],
   [
     ["galleries"],
-    `The subcommand is missing; use one of create, list, show, enrol, identify, export, import, migrate, alias, delete, person; see "visage galleries --help"`,
+    `The subcommand is missing; use one of create, list, show, enrol, identify, export, import, migrate, alias, delete, person, reindex; see "visage galleries --help"`,
   ],
   [["galleries", "list"], `Option '--key' or VISAGE_KEY is required; see "visage galleries --help"`],
   [["galleries", "enrol", "a"], `The argument FOLDER is missing; see "visage galleries --help"`],

@@ -13,14 +13,15 @@ export function describeRun(): string {
 }
 
 /** CPU time of the machine so far, in ticks: busy time including steal time, and steal time alone. */
-interface CpuTicks {
+export interface CpuTicks {
   readonly busy: number;
   readonly steal: number;
 }
 
 const ticksAtStart = readTicks();
 
-function readTicks(): CpuTicks | undefined {
+/** Reads the CPU time of the machine; undefined on systems without /proc. */
+export function readTicks(): CpuTicks | undefined {
   if (!existsSync("/proc/stat")) return undefined;
   const [total] = readFileSync("/proc/stat", "utf8").split("\n", 1);
   const [, user, nice, system, , , irq, softirq, steal] = total!.split(/\s+/).map(Number);

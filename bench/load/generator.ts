@@ -3,6 +3,7 @@ import { createRandom } from "../../tools/support/random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
 import { openClients, warmUp } from "./clients.ts";
 import type { GeneratorMessage, Load, Protocol, Sample } from "./load.ts";
+import { countSocketBytes } from "./socket-bytes.ts";
 
 const REPORT_INTERVAL_MS = 250;
 const SEED = 2;
@@ -14,6 +15,8 @@ process.on("disconnect", () => process.exit());
 /** The protocols whose client code is warm. */
 const warm = new Set<Protocol>();
 
+const socketBytes = countSocketBytes();
+
 let stopping = new AbortController();
 process.on("message", (message: Load | "stop") => {
   if (message === "stop") stopping.abort();
@@ -24,17 +27,19 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   stopping = new AbortController();
   await warmUp(mix.filter(({ protocol }) => !warm.has(protocol)));
   for (const { protocol } of mix) warm.add(protocol);
-  const clients = openClients(port, userId);
-  const senders = mix.map((kind) => clients.prepare(kind));
+  const clients = [port].flat().map((one) => openClients(one, userId));
+  const senders = clients.map((one) => mix.map((kind) => one.prepare(kind)));
+  let sent = 0;
   const random = createRandom(SEED);
   const start = performance.now();
   const usage = process.cpuUsage();
+  const before = socketBytes();
   report({ startedAt: performance.timeOrigin + start });
 
   let samples: Sample[] = [];
   const send = async (due: number) => {
-    const kind = Math.floor(random() * senders.length);
-    const code = await senders[kind]!();
+    const kind = Math.floor(random() * mix.length);
+    const code = await senders[sent++ % senders.length]![kind]!();
     samples.push({ kind, dueMs: due - start, latencyMs: performance.now() - due, code });
   };
   const reportSamples = () => {
@@ -47,8 +52,13 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   clearInterval(timer);
   reportSamples();
   const { user, system } = process.cpuUsage(usage);
-  await clients.close();
-  report({ cpuMs: (user + system) / 1000 });
+  const { bytesSent, bytesReceived } = socketBytes();
+  for (const one of clients) await one.close();
+  report({
+    cpuMs: (user + system) / 1000,
+    bytesSent: bytesSent - before.bytesSent,
+    bytesReceived: bytesReceived - before.bytesReceived,
+  });
 }
 
 function report(message: GeneratorMessage): void {

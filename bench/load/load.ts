@@ -1,3 +1,5 @@
+import type { SocketBytes } from "./socket-bytes.ts";
+
 /**
  * How a request is encoded: one of the service's three protocols, a message on one gRPC stream, or the raw image bytes
  * that the peer takes.
@@ -41,7 +43,8 @@ export interface OpenLoop {
 
 /** The target, the requests and the arrival process of a load. */
 export interface Load {
-  readonly port: number;
+  /** One port, or those of several replicas, which get the requests in turn. */
+  readonly port: number | readonly number[];
   readonly userId: string;
   /** Each request is drawn from these at random. */
   readonly mix: readonly RequestKind[];
@@ -66,8 +69,13 @@ export const OK = "1000";
 /** The envelope code of a request that was rejected because the service is overloaded. */
 export const OVERLOADED = "5001";
 
-/** A message from a load generator: when it started, new samples, and at the end its own CPU time. */
+/** What a load cost its generator: CPU time, and bytes on its HTTP connections (none of gRPC are counted). */
+export interface GeneratorCost extends SocketBytes {
+  readonly cpuMs: number;
+}
+
+/** A message from a load generator: when it started, new samples, and at the end its own cost. */
 export type GeneratorMessage =
   | { readonly startedAt: number }
   | { readonly samples: readonly Sample[] }
-  | { readonly cpuMs: number };
+  | GeneratorCost;

@@ -1,15 +1,20 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { on } from "node:events";
 import { quantile } from "../../tools/support/statistics.ts";
-import { type ClosedLoop, type GeneratorMessage, type Load, OK, type Sample } from "./load.ts";
+import {
+  type ClosedLoop,
+  type GeneratorCost,
+  type GeneratorMessage,
+  type Load,
+  OK,
+  type Sample,
+} from "./load.ts";
 
 /** The outcome of a load. */
-export interface LoadResult {
+export interface LoadResult extends GeneratorCost {
   /** When the load began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly samples: readonly Sample[];
-  /** CPU time of the generator. */
-  readonly cpuMs: number;
 }
 
 export interface LoadOptions {
@@ -50,7 +55,7 @@ async function runIn(
   if (signal?.aborted) stop();
   try {
     for await (const [message] of messages) {
-      if ("cpuMs" in message) return { startedAt, samples, cpuMs: message.cpuMs };
+      if ("cpuMs" in message) return { startedAt, samples, ...message };
       if ("startedAt" in message) startedAt = message.startedAt;
       else {
         samples.push(...message.samples);
@@ -64,14 +69,13 @@ async function runIn(
 }
 
 /** Throughput and latency of a closed loop. */
-export interface Speed {
+export interface Speed extends GeneratorCost {
   readonly perSecond: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** How many requests were sent, including the warm-up, and the CPU time they took in the generator. */
+  /** How many requests were sent, including the warm-up. What they cost the generator includes the warm-up too. */
   readonly requests: number;
-  readonly cpuMs: number;
 }
 
 /** The first part of every measurement. It is not counted: connections are opened and queues fill. */
@@ -83,7 +87,7 @@ export async function measureSpeed(
   { inFlight, seconds }: ClosedLoop & { readonly seconds: number },
 ): Promise<Speed> {
   const arrivals = { inFlight, seconds: WARM_UP_SECONDS + seconds };
-  const { samples, cpuMs } = await runLoad({ ...load, arrivals });
+  const { samples, startedAt: _, ...cost } = await runLoad({ ...load, arrivals });
   const failed = samples.find(({ code }) => code !== OK);
   if (failed) throw new Error(`A request failed with ${failed.code}; every request must succeed here.`);
   const [from, to] = [1000 * WARM_UP_SECONDS, 1000 * (WARM_UP_SECONDS + seconds)];
@@ -93,7 +97,7 @@ export async function measureSpeed(
     perSecond: counted.length / seconds,
     ...latencyPercentiles(counted),
     requests: samples.length,
-    cpuMs,
+    ...cost,
   };
 }
 

@@ -6,7 +6,7 @@ import type { WorkerSet } from "./worker-set.ts";
 export const MAX_WAITING = 4096;
 
 /** Factor on the work that waits: under overload all jobs slow down together by 10 to 15 %. */
-const COMMON_SLOWDOWN = 1.15;
+export const COMMON_SLOWDOWN = 1.15;
 
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 30_000;

@@ -20,8 +20,8 @@ Writes the templates of all galleries to Milvus anew. For the operator: it uses 
 like the service, which may run meanwhile; searches wait or fail until their gallery is written. Needed
 after a change of VISAGE_MILVUS_INDEX, and after a restore of the database or of Milvus.
 
-  --check        compare what Milvus has with the database instead, and change nothing; the exit code is
-                 1 if there are differences
+  --check        compare what Milvus has with the database instead, after writing what has changed since
+                 the last search; the exit code is 1 if there are differences
 
   VISAGE_GALLERY_ENGINE, VISAGE_MILVUS_*   as for the service
   VISAGE_DATA_DIR       data folder with the galleries; default: ./data
@@ -43,12 +43,13 @@ export async function reindex(args: readonly string[], context: CommandContext):
     const store = createSqlGalleryStore(database, { keys });
     const onPage = (_key: string, faces: number) => progress.advance(faces);
     const engine = openMilvus(settings, { database, store, onPage });
-    progress.total = await countFaces(database);
+    const faces = await countFaces(database);
+    progress.total = faces;
     const signal = context.interruptSignal();
     if (values.check) return await check(context, engine, store, { progress, signal });
     await rebuild(engine, signal);
     progress.close();
-    print(context, `Wrote the templates of ${formatCount(progress.total, "face", "faces")}.`);
+    print(context, `Wrote the templates of ${formatCount(faces, "face", "faces")}.`);
     return EXIT_CODES.ok;
   } finally {
     progress.close();

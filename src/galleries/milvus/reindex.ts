@@ -48,7 +48,10 @@ export async function compareGalleries(
     if (difference.missing + difference.different + difference.extra > 0) differences.push(difference);
   }
   let total = 0;
-  for (const model of await engineGalleries.listModels()) total += await templates.countFaces({ model });
+  for (const model of await engineGalleries.listModels()) {
+    await templates.prepare(model);
+    total += await templates.countFaces({ model });
+  }
   return { differences, unknownFaces: Math.max(0, total - known) };
 }
 

@@ -26,7 +26,7 @@ export function createExpiryObserver(auditTrail: AuditTrail, metrics: Metrics): 
   };
 }
 
-/** Prepares the search process. It starts with the first search. */
+/** Prepares the search process. It starts with its first task. */
 export function openSearch(
   config: Config,
   log: Log,

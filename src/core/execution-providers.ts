@@ -11,5 +11,5 @@ export const DEFAULT_PROVIDERS: readonly ExecutionProvider[] = ["cpu"];
 /** Crops in one run of a network. On a CPU, two share one read of the weights; more do not fit into a core's cache. */
 export const DEFAULT_BATCH_SIZE = 2;
 
-/** A part of an analysis has no more faces, and the input tensor has room for so many crops of every batched network. */
+/** The largest batch. An analysis runs the networks for so many faces at a time, and the input tensor has room for them. */
 export const MAX_BATCH_SIZE = 16;

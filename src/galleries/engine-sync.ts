@@ -52,6 +52,7 @@ export class EngineSync {
   /** Stops after the gallery that is being written. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#wake.abort();
     await this.#running;
   }
 
@@ -62,7 +63,7 @@ export class EngineSync {
       this.#attempt = this.#tryOnce(signal);
       await this.#attempt;
       if (this.#finished < this.#wanted && !this.#isFailing) continue;
-      await pause(INTERVAL_MS, AbortSignal.any([signal, this.#wake.signal]));
+      await pause(INTERVAL_MS, this.#wake.signal);
     }
   }
 

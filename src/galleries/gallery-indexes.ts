@@ -2,7 +2,13 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { estimateBytes, GalleryIndex } from "./gallery-index.ts";
 import { type Gallery, GalleryError, type GalleryStore, type ReloadCause } from "./gallery-store.ts";
 import { ScanQueue } from "./scan-queue.ts";
-import type { IndexesSize, OpenGallery, Query, SearchableGalleries } from "./searchable-galleries.ts";
+import {
+  findByName,
+  type IndexesSize,
+  type OpenGallery,
+  type Query,
+  type SearchableGalleries,
+} from "./searchable-galleries.ts";
 import type { Scan } from "./stored-faces.ts";
 
 /** How the reading of a gallery ended. */
@@ -80,9 +86,7 @@ export class GalleryIndexes implements SearchableGalleries {
   }
 
   find(name: string): OpenGallery | undefined {
-    const hasAlias = ([own, { gallery }]: [string, Entry]) =>
-      gallery.alias !== undefined && own.slice(0, -gallery.id.length) + gallery.alias === name;
-    const entry = this.#entries.get(name) ?? [...this.#entries].findLast(hasAlias)?.[1];
+    const entry = findByName(this.#entries, name);
     return entry?.index && this.#open(entry, entry.index);
   }
 

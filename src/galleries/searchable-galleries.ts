@@ -53,6 +53,16 @@ export interface SearchableGalleries {
   update(name: string, gallery: Gallery): Promise<OpenGallery>;
 }
 
+/** Finds a gallery among others by its name, which may have the alias as its id. */
+export function findByName<Entry extends { readonly gallery: Gallery }>(
+  entries: ReadonlyMap<string, Entry>,
+  name: string,
+): Entry | undefined {
+  const hasAlias = ([own, { gallery }]: readonly [string, Entry]) =>
+    gallery.alias !== undefined && own.slice(0, -gallery.id.length) + gallery.alias === name;
+  return entries.get(name) ?? [...entries].findLast(hasAlias)?.[1];
+}
+
 /**
  * Why the engine that has the templates did not do what was asked: it refused that, it cannot be reached, or it did not
  * answer in time and may still do it.

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { runOne } from "../../database/delete-in-batches.ts";
 import type { SqlDatabase, TransactionScript } from "../../database/sql-database.ts";
 import type { Gallery, GalleryVersion } from "../gallery-store.ts";
+import { EngineError } from "../searchable-galleries.ts";
 import { galleryFromRow } from "../sql-gallery-rows.ts";
 import type { GalleryRows } from "./milvus-templates.ts";
 
@@ -40,12 +41,12 @@ export class EngineGalleries {
     return rows.length > 0;
   }
 
-  /** Renews a lease. Throws an Error if another process has taken it. */
+  /** Renews a lease. Throws EngineError if another process has taken it. */
   async renew(key: string): Promise<void> {
     await this.#updateHeld(key, "held_until = $3", [Date.now() + LEASE_MS]);
   }
 
-  /** Ends a lease. Records the version that Milvus has, if it is given. Throws an Error if another process has taken it. */
+  /** Ends a lease. Records the version that Milvus has, if it is given. Throws EngineError if another process has taken it. */
   async release(key: string, version?: GalleryVersion): Promise<void> {
     if (version)
       await this.#updateHeld(key, "held_until = 0, revision = $3, token = $4", [
@@ -116,7 +117,7 @@ export class EngineGalleries {
       [key, this.#holder, ...values],
     );
     if (rows.length === 0)
-      throw new Error("Another process has taken over the writing of a gallery to Milvus.");
+      throw new EngineError("refused", "Another process has taken over the writing of a gallery to Milvus");
   }
 
   #run(sql: string, values: readonly (string | number)[]) {
@@ -125,12 +126,12 @@ export class EngineGalleries {
 }
 
 function* renewVersions(): TransactionScript<void> {
-  yield {
-    sql: "update galleries set revision = revision + 1, token = $1 where id is not null",
-    values: [randomUUID()],
-  };
+  const values = [randomUUID()];
+  yield { sql: "update galleries set revision = revision + 1, token = $1 where id is not null", values };
+  // Not those that others have created meanwhile.
   yield {
     sql: `insert into gallery_revisions (gallery_key, revision, token)
-      select key, revision, token from galleries where id is not null`,
+      select key, revision, token from galleries where token = $1`,
+    values,
   };
 }

@@ -25,7 +25,7 @@ export interface Collection {
 const LOAD_POLL_MS = 200;
 /** A collection that is loaded for longer counts as unreachable. */
 const MAX_LOAD_MS = 60_000;
-/** The parameters of the indexes, and those of their searches. Chosen for recall; docs/scale.md has the measurement. */
+/** The parameters of the indexes, and those of their searches. Chosen for recall, which docs/galleries.md states. */
 const INDEX_PARAMS: Readonly<Record<MilvusIndex, object>> = {
   FLAT: {},
   HNSW: { M: 32, efConstruction: 400 },

@@ -2,6 +2,7 @@ import { candidatesFrom } from "../gallery-index.ts";
 import { type Gallery, type GalleryVersion, MAX_FACES_PER_PERSON } from "../gallery-store.ts";
 import {
   EngineError,
+  findByName,
   type IndexesSize,
   type OpenGallery,
   type Query,
@@ -59,9 +60,7 @@ export class MilvusGalleries implements SearchableGalleries {
   }
 
   find(name: string): OpenGallery | undefined {
-    const hasAlias = ([own, { gallery }]: [string, Entry]) =>
-      gallery.alias !== undefined && own.slice(0, -gallery.id.length) + gallery.alias === name;
-    const entry = this.#entries.get(name) ?? [...this.#entries].findLast(hasAlias)?.[1];
+    const entry = findByName(this.#entries, name);
     return entry?.progress && this.#open(entry, entry.progress);
   }
 

@@ -18,7 +18,7 @@ export interface MilvusEngine {
   sync(signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the parts. Milvus is called by the first search. */
+/** Makes the parts. Milvus is called when one of them is used. */
 export function openMilvus(
   settings: MilvusSettings,
   {
